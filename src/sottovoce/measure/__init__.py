@@ -1,0 +1,41 @@
+"""Numbers for what still leaks, from two arrays of scores. Needs numpy and scipy only.
+
+>>> from sottovoce.measure import Scores, eer, disclosure
+>>> scores = Scores(mated=[2.1, 3.0, 2.7], nonmated=[0.3, 1.2, 2.2, 0.1])
+>>> round(eer(scores), 3)
+0.25
+>>> disclosure(scores).tag
+'A'
+"""
+
+from sottovoce.measure.calibration import Calibration, calibrate
+from sottovoce.measure.disclosure import (
+    Disclosure,
+    EceProfile,
+    disclosure,
+    ece_profile,
+)
+from sottovoce.measure.linkability import Linkability, linkability
+from sottovoce.measure.scores import Scores, Speakers
+from sottovoce.measure.tally import Tally
+from sottovoce.measure.verification import cllr, eer, min_cllr, roc, rocch_eer, tpr_at_fpr
+
+__all__ = [
+    "Calibration",
+    "Disclosure",
+    "EceProfile",
+    "Linkability",
+    "Scores",
+    "Speakers",
+    "Tally",
+    "calibrate",
+    "cllr",
+    "disclosure",
+    "ece_profile",
+    "eer",
+    "linkability",
+    "min_cllr",
+    "roc",
+    "rocch_eer",
+    "tpr_at_fpr",
+]

@@ -1,0 +1,135 @@
+"""Oracle calibration: from scores to the likelihood ratios an ideal adversary would read off them.
+
+The pool-adjacent-violators algorithm (PAV) finds the non-decreasing map from score to posterior
+that fits the labels best; with the proportion of the classes taken out it gives likelihood ratios.
+Equal scores are one step: they are pooled, never ordered in favour of anyone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import isotonic_regression
+
+from sottovoce.measure.scores import ScoreSource
+from sottovoce.measure.tally import Counts, Tally
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Blocks:
+    """What PAV leaves: runs of scores with one posterior, in score order, strictly increasing.
+
+    ``first`` is the index of each block's first step among the steps it was made of.
+    """
+
+    mated: Counts
+    nonmated: Counts
+    first: NDArray[np.int64]
+
+
+def pool(mated: Counts, nonmated: Counts) -> Blocks:
+    """Pool adjacent violators on counts per step (each step must hold something)."""
+    weight = mated + nonmated
+    first = isotonic_regression(mated / weight, weights=weight).blocks[:-1].astype(np.int64)
+    blocks = Blocks(np.add.reduceat(mated, first), np.add.reduceat(nonmated, first), first)
+    return _pool_exactly(blocks)
+
+
+def _pool_exactly(blocks: Blocks) -> Blocks:
+    """Merge neighbours whose posteriors are equal but were told apart by rounding.
+
+    Cross products of counts are whole numbers (Python's, so they cannot overflow); the check is
+    one vector operation, and the loop runs only when there is something to merge.
+    """
+    mated, nonmated = blocks.mated.astype(float), blocks.nonmated.astype(float)
+    left, right = mated[:-1] * nonmated[1:], mated[1:] * nonmated[:-1]
+    if not np.any(left >= right * (1 - 1e-12)):
+        return blocks
+    kept: list[tuple[Any, Any, int]] = []
+    for block in zip(
+        blocks.mated.tolist(), blocks.nonmated.tolist(), blocks.first.tolist(), strict=True
+    ):
+        now = block
+        while kept and kept[-1][0] * now[1] >= now[0] * kept[-1][1]:
+            before = kept.pop()
+            now = (before[0] + now[0], before[1] + now[1], before[2])
+        kept.append(now)
+    columns = list(zip(*kept, strict=True))
+    dtype = blocks.mated.dtype
+    return Blocks(
+        np.array(columns[0], dtype), np.array(columns[1], dtype), np.array(columns[2], np.int64)
+    )
+
+
+def oracle_blocks(tally: Tally) -> Blocks:
+    """Plain PAV of a tally: infinite likelihood ratios are possible at both ends."""
+    return pool(*tally.steps)
+
+
+def laplace_blocks(blocks: Blocks) -> Blocks:
+    """Apply Laplace's rule of succession (seed 000, footnote 6) to the outcome of PAV.
+
+    One dummy score of each class goes below all scores and one of each above all scores, and PAV
+    is run again (on its own outcome, which gives what running it on the scores would). A pair of
+    dummies that pooled with no data is dropped. No block is left with a class missing.
+    """
+    pad = np.ones(1, blocks.mated.dtype)
+    padded = pool(
+        np.concatenate((pad, blocks.mated, pad)), np.concatenate((pad, blocks.nonmated, pad))
+    )
+    last_step = len(blocks.mated) + 1
+    ends = np.append(padded.first[1:], last_step + 1)
+    only_dummies = (ends <= 1) | (padded.first >= last_step)
+    keep = ~only_dummies
+    first = blocks.first[np.maximum(padded.first[keep] - 1, 0)]
+    return Blocks(padded.mated[keep], padded.nonmated[keep], first)
+
+
+def block_llrs(blocks: Blocks, n_mated: float, n_nonmated: float) -> NDArray[np.float64]:
+    """Natural-log likelihood ratio of each block: log odds less the log odds of the classes."""
+    with np.errstate(divide="ignore"):
+        odds = np.log(blocks.mated / n_mated) - np.log(blocks.nonmated / n_nonmated)
+    return np.asarray(odds, dtype=np.float64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Calibration:
+    """A non-decreasing step map from score to natural-log likelihood ratio.
+
+    >>> from sottovoce.measure import Scores, calibrate
+    >>> calibrate(Scores([1, 2, 3, 4], [0, 1, 2, 3])).llr([0.0, 2.5, 4.0])
+    array([-inf,   0.,  inf])
+    """
+
+    starts: NDArray[np.float64]
+    """The smallest score of each step; the first one is -inf."""
+    llrs: NDArray[np.float64]
+    """The natural-log likelihood ratio on each step."""
+
+    def llr(self, scores: ArrayLike) -> NDArray[np.float64]:
+        """Calibrate ``scores``; one between two steps gets the value of the lower step."""
+        step = np.searchsorted(self.starts, np.asarray(scores, np.float64), side="right") - 1
+        return self.llrs[step]
+
+    def to_dict(self) -> dict[str, list[float]]:
+        """The map as two lists of the same length."""
+        return {"starts": self.starts.tolist(), "llrs": self.llrs.tolist()}
+
+
+def calibrate(scores: ScoreSource, *, laplace: bool = False) -> Calibration:
+    """Find the oracle calibration of a set of scores.
+
+    ``laplace`` applies the rule of succession of seed 000, footnote 6, after which no likelihood
+    ratio is infinite. Brümmer & du Preez, "The PAV algorithm optimizes binary proper scoring
+    rules", 2009.
+    """
+    tally = Tally.of(scores)
+    blocks = oracle_blocks(tally)
+    if laplace:
+        blocks = laplace_blocks(blocks)
+    starts = tally.step_starts[blocks.first].copy()
+    starts[0] = -np.inf
+    return Calibration(starts, block_llrs(blocks, tally.n_mated, tally.n_nonmated))

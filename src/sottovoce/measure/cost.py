@@ -1,0 +1,41 @@
+"""The logarithmic cost that C_llr averages: log2(1 + e^s), as sums that add."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.measure.scores import CHUNK, FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Sum and sum of squares of the costs of some scores, in bits."""
+
+    total: float = 0.0
+    squares: float = 0.0
+
+    def __add__(self, other: Cost) -> Cost:
+        return Cost(self.total + other.total, self.squares + other.squares)
+
+    def redrawn(self, count: int, rng: np.random.Generator) -> Cost:
+        """The sum over a resample of ``count`` trials, drawn from its normal limit."""
+        spread = math.sqrt(max(0.0, self.squares - self.total**2 / count))
+        return Cost(self.total + spread * float(rng.standard_normal()), self.squares)
+
+
+def bits(scores: FloatArray) -> NDArray[np.float64]:
+    """log2(1 + e^s) of each score, stable for any s: the cost of calling it mated."""
+    return np.logaddexp(0.0, scores.astype(np.float64)) / math.log(2.0)
+
+
+def cost(scores: FloatArray) -> Cost:
+    """Add up the costs of some scores, a chunk at a time."""
+    total = Cost()
+    for start in range(0, len(scores), CHUNK):
+        part = bits(scores[start : start + CHUNK])
+        total += Cost(float(part.sum()), float(part @ part))
+    return total

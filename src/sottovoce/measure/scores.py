@@ -1,0 +1,173 @@
+"""Mated and non-mated scores, checked once at the door.
+
+Everything in :mod:`sottovoce.measure` takes a :class:`ScoreSource`: the mated scores as one array
+and the non-mated ones in chunks. :class:`Scores` is the source that fits in memory;
+:class:`sottovoce.measure.readers.shards.Shards` reads one that does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sottovoce.errors import InputError
+
+FloatArray = NDArray[np.floating[Any]]
+IntArray = NDArray[np.int64]
+
+CHUNK = 1 << 18
+"""Scores handled at a time: a float32 chunk of this size sorts inside a second-level cache."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Speakers:
+    """Who speaks in each trial, as numbers 0 … count − 1; what a resample by speaker needs."""
+
+    mated: IntArray
+    nonmated_enrol: IntArray
+    nonmated_trial: IntArray
+    count: int
+
+    @classmethod
+    def from_names(cls, mated: ArrayLike, enrol: ArrayLike, trial: ArrayLike) -> Speakers:
+        """Number the speakers: one name a mated trial, two names a non-mated trial."""
+        sides = [np.asarray(side, dtype=str) for side in (mated, enrol, trial)]
+        names, codes = np.unique(np.concatenate(sides), return_inverse=True)
+        first, second = len(sides[0]), len(sides[0]) + len(sides[1])
+        codes = codes.astype(np.int64)
+        return cls(codes[:first], codes[first:second], codes[second:], len(names))
+
+
+class ScoreSource(Protocol):
+    """What the measures ask of a set of scores."""
+
+    @property
+    def name(self) -> str:
+        """What to call this set in messages and legends."""
+
+    @property
+    def mated(self) -> FloatArray:
+        """Scores of pairs of one speaker."""
+
+    @property
+    def n_nonmated(self) -> int:
+        """How many scores of pairs of different speakers there are."""
+
+    @property
+    def low(self) -> float:
+        """The smallest score of both classes."""
+
+    @property
+    def high(self) -> float:
+        """The largest score of both classes."""
+
+    @property
+    def speakers(self) -> Speakers | None:
+        """Who speaks in each trial, if known."""
+
+    def nonmated_chunks(self) -> Iterator[FloatArray]:
+        """Go through the non-mated scores, in any order; may be asked for again."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, init=False)
+class Scores:
+    """Mated and non-mated scores in memory, higher = more alike.
+
+    >>> scores = Scores([1.0, 2.0, 3.0], [0.0, 0.5, 1.5, 1.0])
+    >>> scores.n_mated, scores.n_nonmated
+    (3, 4)
+
+    Parameters
+    ----------
+    mated, nonmated
+        One-dimensional and finite, at least one of each. float32 is kept, all else is float64.
+    speakers
+        Who speaks in each trial; makes resampling by speaker possible.
+    name
+        What to call this set in messages and legends.
+    """
+
+    mated: FloatArray
+    nonmated: FloatArray
+    speakers: Speakers | None
+    name: str
+    low: float
+    high: float
+
+    def __init__(
+        self,
+        mated: ArrayLike,
+        nonmated: ArrayLike,
+        *,
+        speakers: Speakers | None = None,
+        name: str = "scores",
+    ) -> None:
+        sides = {"mated": mated, "nonmated": nonmated}
+        arrays = {side: as_scores(values, f"{name}: {side}") for side, values in sides.items()}
+        ranges = [check_finite(values, f"{name}: {side}") for side, values in arrays.items()]
+        if speakers is not None:
+            _check_speakers(speakers, len(arrays["mated"]), len(arrays["nonmated"]), name)
+        for field, value in {
+            **arrays,
+            "speakers": speakers,
+            "name": name,
+            "low": min(low for low, _ in ranges),
+            "high": max(high for _, high in ranges),
+        }.items():
+            object.__setattr__(self, field, value)
+
+    @property
+    def n_mated(self) -> int:
+        """How many mated scores there are."""
+        return len(self.mated)
+
+    @property
+    def n_nonmated(self) -> int:
+        """How many non-mated scores there are."""
+        return len(self.nonmated)
+
+    def nonmated_chunks(self) -> Iterator[FloatArray]:
+        """Go through the non-mated scores, a chunk at a time."""
+        yield self.nonmated
+
+
+def as_scores(values: ArrayLike, where: str) -> FloatArray:
+    """Turn ``values`` into a flat array of float32 or float64, or say what is wrong with it."""
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise InputError(f"{where}: rows of different lengths; give one flat list") from None
+    if array.ndim != 1:
+        raise InputError(f"{where}: shape {array.shape}; scores must be a flat list (one axis)")
+    if array.size == 0:
+        raise InputError(f"{where}: no scores; at least 1 is needed: add trials of this kind")
+    if array.dtype.kind not in "fiu":
+        raise InputError(f"{where}: {array.dtype} values; scores must be real numbers")
+    if array.dtype == np.float32:
+        return array
+    return array.astype(np.float64, copy=False)
+
+
+def check_finite(values: FloatArray, where: str) -> tuple[float, float]:
+    """Give the range of ``values``; refuse NaN and infinity, naming the first place."""
+    low, high = float(values.min()), float(values.max())
+    if np.isfinite(low) and np.isfinite(high):
+        return low, high
+    bad = np.flatnonzero(~np.isfinite(values))
+    raise InputError(
+        f"{where}: {len(bad):,} of {len(values):,} scores are not finite, "
+        f"the first ({values[bad[0]]}) at position {bad[0]:,}; remove or recompute these trials"
+    )
+
+
+def _check_speakers(speakers: Speakers, n_mated: int, n_nonmated: int, name: str) -> None:
+    have = (len(speakers.mated), len(speakers.nonmated_enrol), len(speakers.nonmated_trial))
+    if have != (n_mated, n_nonmated, n_nonmated):
+        raise InputError(
+            f"{name}: speakers given for {have[0]:,} mated and {have[1]:,}/{have[2]:,} non-mated "
+            f"trials, but there are {n_mated:,} and {n_nonmated:,} scores; give one a trial"
+        )

@@ -1,0 +1,227 @@
+"""The tally: how many mated and non-mated scores fall on and between a few cuts.
+
+Every threshold measure is a function of the list of (score, mated count, non-mated count) in score
+order, and scores of one class between two neighbouring scores of the other need only be counted.
+So a tally cut at the distinct scores of the smaller class is exact however many scores the other
+class has, and it adds: tallies of parts on the same cuts sum to the tally of the whole.
+
+With cuts v₁ < … < v_k there are 2k+1 cells, in score order::
+
+    below v₁ | at v₁ | between v₁ and v₂ | at v₂ | … | at v_k | above v_k
+
+Cuts may be added anywhere (histogram edges are), which splits cells and changes no measure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.errors import InputError
+from sottovoce.measure.cost import Cost, cost
+from sottovoce.measure.scores import CHUNK, FloatArray, ScoreSource, check_finite
+
+Counts = NDArray[Any]
+"""int64, or float64 when scores are weighted."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """Counts of both classes in the 2k+1 cells made by k cuts.
+
+    >>> from sottovoce.measure import Scores
+    >>> tally = Tally.of(Scores([2.0, 3.0], [0.0, 1.0, 2.0]))
+    >>> tally.cuts, tally.mated, tally.nonmated
+    (array([2., 3.]), array([0, 1, 0, 1, 0]), array([2, 1, 0, 0, 0]))
+
+    ``edges`` are histogram edges over the range of all scores; the inner ones are among the cuts.
+    ``costs`` are what C_llr averages: log2(1 + e^-s) over mated, log2(1 + e^s) over non-mated.
+    """
+
+    cuts: NDArray[np.float64]
+    mated: Counts
+    nonmated: Counts
+    edges: NDArray[np.float64] | None = None
+    costs: tuple[Cost, Cost] | None = None
+
+    @classmethod
+    def of(cls, source: ScoreSource, *, bins: int = 0, costs: bool = False) -> Tally:
+        """Tally a set of scores, cut at the distinct scores of its smaller class.
+
+        ``bins`` > 0 adds the edges of that many equal bins over the whole range; ``costs`` adds
+        what C_llr needs (a logarithm a score: several times the price of counting).
+        """
+        edges = make_edges(source.low, source.high, bins) if bins else None
+        if len(source.mated) <= source.n_nonmated:
+            cuts = make_cuts(source.mated, edges)
+            return cls.on(cuts, source.mated, source.nonmated_chunks(), edges=edges, costs=costs)
+        few = np.concatenate(list(source.nonmated_chunks()))
+        return cls.on(make_cuts(few, edges), source.mated, [few], edges=edges, costs=costs)
+
+    @classmethod
+    def on(
+        cls,
+        cuts: NDArray[np.float64],
+        mated: FloatArray,
+        nonmated: Iterable[FloatArray],
+        *,
+        edges: NDArray[np.float64] | None = None,
+        costs: bool = False,
+    ) -> Tally:
+        """Tally on given cuts, so that tallies of parts can be added.
+
+        The cuts must hold every distinct score of at least one class of the *whole* set.
+        """
+        mated_cost, nonmated_cost = cost(-mated) if costs else Cost(), Cost()
+        below, at = _count(cuts, mated)
+        mated_counts = _cells(below, at, len(mated))
+        below, at, total = np.zeros(len(cuts), np.int64), np.zeros(len(cuts), np.int64), 0
+        for chunk in nonmated:
+            more_below, more_at = _count(cuts, chunk)
+            below += more_below
+            at += more_at
+            total += len(chunk)
+            if costs:
+                nonmated_cost += cost(chunk)
+        nonmated_counts = _cells(below, at, total)
+        if np.any((mated_counts[::2] > 0) & (nonmated_counts[::2] > 0)):
+            raise InputError(
+                "these cuts leave mated and non-mated scores in one gap, so their order is lost; "
+                "cut at every distinct score of one class"
+            )
+        return cls(
+            cuts,
+            mated_counts,
+            nonmated_counts,
+            edges=edges,
+            costs=(mated_cost, nonmated_cost) if costs else None,
+        )
+
+    def __add__(self, other: Tally) -> Tally:
+        if not np.array_equal(self.cuts, other.cuts):
+            raise InputError(
+                "tallies on different cuts cannot be added; tally each part with Tally.on and the "
+                "cuts of the whole set"
+            )
+        costs = None
+        if self.costs is not None and other.costs is not None:
+            costs = (self.costs[0] + other.costs[0], self.costs[1] + other.costs[1])
+        return Tally(
+            self.cuts,
+            self.mated + other.mated,
+            self.nonmated + other.nonmated,
+            edges=self.edges if self.edges is not None else other.edges,
+            costs=costs,
+        )
+
+    @cached_property
+    def n_mated(self) -> float:
+        """How many mated scores there are (the sum of weights when weighted)."""
+        return self.mated.sum().item()  # type: ignore[no-any-return]
+
+    @cached_property
+    def n_nonmated(self) -> float:
+        """How many non-mated scores there are (the sum of weights when weighted)."""
+        return self.nonmated.sum().item()  # type: ignore[no-any-return]
+
+    @cached_property
+    def _filled(self) -> NDArray[np.bool_]:
+        return np.asarray((self.mated + self.nonmated) > 0)
+
+    @cached_property
+    def steps(self) -> tuple[Counts, Counts]:
+        """Mated and non-mated counts of the cells that hold anything, in score order."""
+        return self.mated[self._filled], self.nonmated[self._filled]
+
+    @cached_property
+    def cumulative(self) -> tuple[Counts, Counts]:
+        """Running sums of :attr:`steps`: how many scores lie in a step or below it."""
+        mated, nonmated = self.steps
+        return np.cumsum(mated), np.cumsum(nonmated)
+
+    @cached_property
+    def step_starts(self) -> NDArray[np.float64]:
+        """The smallest double that belongs to each cell of :attr:`steps`."""
+        starts = np.empty(2 * len(self.cuts) + 1)
+        starts[0] = -np.inf
+        starts[1::2] = self.cuts
+        starts[2::2] = np.nextafter(self.cuts, np.inf)
+        return starts[self._filled]
+
+    def binned(self) -> tuple[Counts, Counts]:
+        """Mated and non-mated counts per histogram bin [eᵢ, eᵢ₊₁), the last one closed."""
+        if self.edges is None:
+            raise InputError("this tally has no histogram edges; make it with Tally.of(…, bins=…)")
+        inner = 2 * np.searchsorted(self.cuts, self.edges[1:-1]) + 1
+        starts = np.concatenate(([0], inner))
+        return np.add.reduceat(self.mated, starts), np.add.reduceat(self.nonmated, starts)
+
+
+def make_edges(low: float, high: float, bins: int) -> NDArray[np.float64]:
+    """Edges of equal bins from ``low`` to ``high``, all distinct."""
+    edges = np.linspace(low, high, bins + 1)
+    if not np.all(np.diff(edges) > 0):
+        raise InputError(
+            f"scores from {low:g} to {high:g} are too close together for {bins} bins; "
+            "rescale the scores or ask for fewer bins"
+        )
+    return edges
+
+
+def make_cuts(scores: FloatArray, edges: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+    """Distinct scores, and the inner histogram edges if there are any, in order."""
+    cuts = np.unique(scores).astype(np.float64)
+    return cuts if edges is None else np.union1d(cuts, edges[1:-1])
+
+
+def _count(cuts: NDArray[np.float64], scores: FloatArray) -> tuple[Counts, Counts]:
+    """How many scores lie below each cut, and how many on it.
+
+    Sorts small pieces in cache and looks the cuts up in them: several times cheaper than looking
+    every score up among the cuts, and exact. Needs memory for one piece only.
+    """
+    cuts_here = _as_dtype(cuts, scores.dtype)
+    representable = cuts_here == cuts
+    size = max(CHUNK, 8 * len(cuts))
+    below, at = np.zeros(len(cuts), np.int64), np.zeros(len(cuts), np.int64)
+    buffer = np.empty(min(size, len(scores)), scores.dtype)
+    for start in range(0, len(scores), size):
+        piece = scores[start : start + size]
+        part = buffer[: len(piece)]
+        part[:] = piece
+        part.sort()
+        if not (np.isfinite(part[0]) and np.isfinite(part[-1])):  # NaN sorts to the end
+            check_finite(piece, "scores")
+        left = np.searchsorted(part, cuts_here)
+        below += left
+        hit = np.flatnonzero(part[np.minimum(left, len(part) - 1)] == cuts_here)
+        hit = hit[representable[hit] & (left[hit] < len(part))]
+        at[hit] += np.searchsorted(part, cuts_here[hit], side="right") - left[hit]
+    return below, at
+
+
+def _as_dtype(cuts: NDArray[np.float64], dtype: np.dtype[Any]) -> FloatArray:
+    """Round cuts up to ``dtype``: s >= cut is the same question before and after for such an s.
+
+    Otherwise numpy would widen every chunk of float32 scores to look double cuts up in it.
+    """
+    rounded = cuts.astype(dtype)
+    short = rounded < cuts
+    rounded[short] = np.nextafter(rounded[short], np.array(np.inf, dtype))
+    return rounded
+
+
+def _cells(below: Counts, at: Counts, total: int) -> Counts:
+    """Counts per cell from counts below and at each cut."""
+    cells = np.empty(2 * len(below) + 1, np.int64)
+    cells[1::2] = at
+    upto = below + at
+    cells[0] = below[0]
+    cells[2:-1:2] = below[1:] - upto[:-1]
+    cells[-1] = total - upto[-1]
+    return cells

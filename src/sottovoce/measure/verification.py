@@ -1,0 +1,144 @@
+"""Errors of an adversary who decides by a threshold: EER, ROCCH-EER, TPR at low FPR, C_llr.
+
+Seed 001 sections 3.1 and 3.2. Every function takes a set of scores or its tally.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.errors import InputError, TooFewError
+from sottovoce.measure.calibration import Blocks, oracle_blocks
+from sottovoce.measure.scores import ScoreSource
+from sottovoce.measure.tally import Counts, Tally
+
+
+def as_tally(scores: ScoreSource | Tally) -> Tally:
+    """Tally the scores, unless they are a tally already."""
+    return scores if isinstance(scores, Tally) else Tally.of(scores)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Roc:
+    """The piecewise-linear ROC, from "call everything mated" to "call nothing mated".
+
+    A step of equal scores is one straight segment: its inner points are what an adversary gets who
+    tosses a coin on a tie.
+    """
+
+    false_alarm: NDArray[np.float64]
+    miss: NDArray[np.float64]
+
+
+def roc(scores: ScoreSource | Tally, *, hull: bool = False) -> Roc:
+    """False-alarm and miss rates at every threshold (``hull``: on the convex hull)."""
+    tally = as_tally(scores)
+    passed_mated, passed_nonmated = tally.cumulative
+    if hull:
+        blocks = oracle_blocks(tally)
+        passed_mated, passed_nonmated = np.cumsum(blocks.mated), np.cumsum(blocks.nonmated)
+    miss = np.concatenate(([0.0], passed_mated / tally.n_mated))
+    alarms = np.concatenate(([tally.n_nonmated], tally.n_nonmated - passed_nonmated))
+    return Roc(alarms / tally.n_nonmated, miss)
+
+
+def _crossing(passed_mated: Counts, passed_nonmated: Counts) -> float:
+    """Where the miss rate meets the false-alarm rate along straight segments.
+
+    Takes running counts. The sum of the shares passed grows from 0 to 2 and is 1 where the two
+    errors meet.
+    """
+    miss, passed = passed_mated / passed_mated[-1], passed_nonmated / passed_nonmated[-1]
+    i = int(np.searchsorted(miss + passed, 1.0))
+    before_miss, before_passed = (miss[i - 1], passed[i - 1]) if i else (0.0, 0.0)
+    rise, run = miss[i] - before_miss, passed[i] - before_passed
+    share = (1.0 - before_miss - before_passed) / (rise + run)
+    return float(before_miss + share * rise)
+
+
+def eer(scores: ScoreSource | Tally) -> float:
+    """Equal error rate: where the piecewise-linear ROC meets the diagonal of equal errors.
+
+    0 = fully disclosed, 0.5 = chance; above 0.5 the scores point the wrong way.
+
+    >>> from sottovoce.measure import Scores
+    >>> eer(Scores([3, 5, 7, 8], [1, 2, 4, 6]))
+    0.25
+    """
+    return _crossing(*as_tally(scores).cumulative)
+
+
+def rocch_eer(scores: ScoreSource | Tally) -> float:
+    """Equal error rate on the convex hull of the ROC; never above 0.5 nor above :func:`eer`.
+
+    Brümmer & de Villiers, "The BOSARIS toolkit user guide", 2011.
+    """
+    return rocch_eer_of(oracle_blocks(as_tally(scores)))
+
+
+def rocch_eer_of(blocks: Blocks) -> float:
+    """ROCCH-EER from the outcome of PAV."""
+    return _crossing(np.cumsum(blocks.mated), np.cumsum(blocks.nonmated))
+
+
+def tpr_at_fpr(scores: ScoreSource | Tally, fpr: float) -> float:
+    """Share of mated pairs found at a false-alarm rate of ``fpr``.
+
+    Needs 1/fpr non-mated scores: with fewer, such a rate cannot be seen.
+    """
+    tally = as_tally(scores)
+    if not 0.0 < fpr < 1.0:
+        raise InputError(f"false-alarm rate {fpr}: must be above 0 and below 1")
+    if tally.n_nonmated * fpr < 1.0:
+        raise TooFewError(
+            f"{tally.n_nonmated:,.0f} non-mated scores; a false-alarm rate of {fpr:g} needs "
+            f"{1 / fpr:,.0f}: add trials or ask for a higher rate"
+        )
+    passed_mated, passed_nonmated = tally.cumulative
+    quota = tally.n_nonmated * fpr
+    # the first step, from the top, with which the false alarms would exceed the quota
+    i = int(np.searchsorted(passed_nonmated, tally.n_nonmated - quota, side="left"))
+    above_mated, above_nonmated = tally.n_mated - passed_mated[i], tally.n_nonmated - passed_nonmated[i]
+    mated, nonmated = tally.steps
+    share = (quota - above_nonmated) / nonmated[i]
+    return float((above_mated + share * mated[i]) / tally.n_mated)
+
+
+def cllr(scores: ScoreSource | Tally) -> float:
+    r"""Cost of the scores taken as natural-log likelihood ratios, in bits.
+
+    .. math:: C_{llr} = \frac{1}{2} [ \langle \log_2(1 + e^{-s}) \rangle_{mated}
+                                    + \langle \log_2(1 + e^{s}) \rangle_{non-mated} ]
+
+    0 = perfect, 1 = no better than scores of zero; above 1 the scores mislead. Brümmer & du Preez,
+    Computer Speech & Language 20, 2006. (The 1/2 is missing in seed 001 eq. 2, but its Table 1 has
+    it.)
+    """
+    tally = scores if isinstance(scores, Tally) else Tally.of(scores, costs=True)
+    if tally.costs is None:
+        raise InputError("this tally has no costs; make it with Tally.of(…, costs=True)")
+    mated, nonmated = tally.costs
+    return (mated.total / tally.n_mated + nonmated.total / tally.n_nonmated) / 2
+
+
+def min_cllr(scores: ScoreSource | Tally) -> float:
+    r"""C_llr after oracle calibration, :math:`C_{llr}^{min}`: 0 = fully disclosed, 1 = no evidence.
+
+    >>> from sottovoce.measure import Scores
+    >>> min_cllr(Scores([3, 5, 7, 8], [1, 2, 4, 6]))
+    0.5
+    """
+    return min_cllr_of(oracle_blocks(as_tally(scores)))
+
+
+def min_cllr_of(blocks: Blocks) -> float:
+    """C_llr^min from the outcome of PAV."""
+    a, b = blocks.mated / blocks.mated.sum(), blocks.nonmated / blocks.nonmated.sum()
+    total = a + b
+    with np.errstate(divide="ignore", invalid="ignore"):
+        bits = np.where(a > 0, a * np.log2(total / a), 0.0)
+        bits += np.where(b > 0, b * np.log2(total / b), 0.0)
+    return float(bits.sum() / 2)
