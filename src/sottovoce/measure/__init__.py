@@ -17,6 +17,7 @@ from sottovoce.measure.disclosure import (
 )
 from sottovoce.measure.linkability import Linkability, linkability
 from sottovoce.measure.scores import Scores, Speakers
+from sottovoce.measure.summary import Estimate, ScoreSummary, measure_scores
 from sottovoce.measure.tally import Tally
 from sottovoce.measure.verification import cllr, eer, min_cllr, roc, rocch_eer, tpr_at_fpr
 
@@ -24,7 +25,9 @@ __all__ = [
     "Calibration",
     "Disclosure",
     "EceProfile",
+    "Estimate",
     "Linkability",
+    "ScoreSummary",
     "Scores",
     "Speakers",
     "Tally",
@@ -34,6 +37,7 @@ __all__ = [
     "ece_profile",
     "eer",
     "linkability",
+    "measure_scores",
     "min_cllr",
     "roc",
     "rocch_eer",

@@ -65,9 +65,7 @@ class EceProfile:
         }
 
 
-def ece_profile(
-    scores: ScoreSource | Tally, prior_log_odds: ArrayLike | None = None
-) -> EceProfile:
+def ece_profile(scores: ScoreSource | Tally, prior_log_odds: ArrayLike | None = None) -> EceProfile:
     r"""ECE after oracle calibration over prior log-odds (default −10 … 10 in 201 steps).
 
     .. math:: ECE(\pi) = \pi \langle \log_2(1 + \tfrac{1-\pi}{a\pi}) \rangle_{a}
@@ -124,7 +122,7 @@ def disclosure(scores: ScoreSource | Tally) -> Disclosure:
 
 
 def d_ece_of(blocks: Blocks) -> float:
-    r"""D_ECE from the outcome of PAV: :math:`(\langle Z(a)\rangle + \langle Z(1/b)\rangle)/\ln 2`."""
+    r"""D_ECE from PAV: :math:`(\langle Z(a)\rangle + \langle Z(1/b)\rangle) / \ln 2`, in bits."""
     a, b = blocks.mated / blocks.mated.sum(), blocks.nonmated / blocks.nonmated.sum()
     with np.errstate(divide="ignore"):
         for_mated = np.where(a > 0, a * _z(a / b, a > 0), 0.0)

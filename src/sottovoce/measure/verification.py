@@ -90,21 +90,31 @@ def tpr_at_fpr(scores: ScoreSource | Tally, fpr: float) -> float:
     Needs 1/fpr non-mated scores: with fewer, such a rate cannot be seen.
     """
     tally = as_tally(scores)
+    require_fpr(tally.n_nonmated, fpr)
+    return tpr_at_fpr_of(tally, fpr)
+
+
+def require_fpr(n_nonmated: float, fpr: float) -> None:
+    """Refuse a false-alarm rate that so many non-mated scores cannot show."""
     if not 0.0 < fpr < 1.0:
         raise InputError(f"false-alarm rate {fpr}: must be above 0 and below 1")
-    if tally.n_nonmated * fpr < 1.0:
+    if n_nonmated * fpr < 1.0:
         raise TooFewError(
-            f"{tally.n_nonmated:,.0f} non-mated scores; a false-alarm rate of {fpr:g} needs "
+            f"{n_nonmated:,.0f} non-mated scores; a false-alarm rate of {fpr:g} needs "
             f"{1 / fpr:,.0f}: add trials or ask for a higher rate"
         )
+
+
+def tpr_at_fpr_of(tally: Tally, fpr: float) -> float:
+    """Share of mated pairs found at a false-alarm rate, from a tally of any size."""
     passed_mated, passed_nonmated = tally.cumulative
+    mated, nonmated = tally.steps
     quota = tally.n_nonmated * fpr
     # the first step, from the top, with which the false alarms would exceed the quota
-    i = int(np.searchsorted(passed_nonmated, tally.n_nonmated - quota, side="left"))
-    above_mated, above_nonmated = tally.n_mated - passed_mated[i], tally.n_nonmated - passed_nonmated[i]
-    mated, nonmated = tally.steps
-    share = (quota - above_nonmated) / nonmated[i]
-    return float((above_mated + share * mated[i]) / tally.n_mated)
+    i = int(np.searchsorted(passed_nonmated, tally.n_nonmated - quota))
+    found, alarms = tally.n_mated - passed_mated[i], tally.n_nonmated - passed_nonmated[i]
+    share = (quota - alarms) / nonmated[i]
+    return float((found + share * mated[i]) / tally.n_mated)
 
 
 def cllr(scores: ScoreSource | Tally) -> float:

@@ -1,0 +1,348 @@
+"""All score measures of one set of scores, each with interval, chance level and direction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from sottovoce.errors import InputError, SottovoceError
+from sottovoce.measure.calibration import Blocks, oracle_blocks
+from sottovoce.measure.disclosure import (
+    FULL_DISCLOSURE,
+    TAGS,
+    attainable,
+    d_ece_of,
+    tag_of,
+    worst_case_of,
+)
+from sottovoce.measure.intervals import Interval, Method, by_speaker, interval_of, resample
+from sottovoce.measure.linkability import (
+    check_linkable,
+    d_sys_of,
+    default_bins,
+    linkability,
+)
+from sottovoce.measure.scores import ScoreSource
+from sottovoce.measure.tally import Tally
+from sottovoce.measure.verification import (
+    cllr,
+    eer,
+    min_cllr_of,
+    require_fpr,
+    rocch_eer_of,
+    tpr_at_fpr_of,
+)
+from sottovoce.registry import Registry
+
+Progress = Callable[[int, int], None]
+"""Told how many resamples are done and how many there will be."""
+
+
+class Evidence:
+    """A tally with the outcome of PAV on it: what the measures are computed from."""
+
+    def __init__(self, tally: Tally) -> None:
+        self.tally = tally
+
+    @cached_property
+    def blocks(self) -> Blocks:
+        """Plain PAV, run when first asked for."""
+        return oracle_blocks(self.tally)
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One number of a set of scores, and how to read it."""
+
+    name: str
+    label: str
+    lower_discloses: bool
+    """Whether a *lower* value means more is disclosed."""
+    chance: float
+    """The value when the scores hold no evidence."""
+    compute: Callable[[Evidence], float]
+    unit: str = ""
+    bounds: tuple[float, float] = (0.0, 1.0)
+    method: Method = "centred"
+    """How its interval is made of resamples."""
+    check: Callable[[ScoreSource], None] = lambda source: None
+    """Refuses data that are too few for this number."""
+    remark: str = ""
+
+    @property
+    def direction(self) -> str:
+        """Which way the number points, in words."""
+        return f"{'lower' if self.lower_discloses else 'higher'} = more disclosed"
+
+
+MEASURES: Registry[Measure] = Registry("measure", group="sottovoce.measures")
+
+
+def _add(*args: Any, **options: Any) -> None:
+    measure = Measure(*args, **options)
+    MEASURES.add(measure.name, measure)
+
+
+_INF = float("inf")
+_add("eer", "EER", True, 0.5, lambda e: eer(e.tally), "%")
+_add(
+    "rocch_eer",
+    "ROCCH-EER",
+    True,
+    0.5,
+    lambda e: rocch_eer_of(e.blocks),
+    "%",
+    bounds=(0.0, 0.5),
+    method="reflected",
+)
+_add(
+    "cllr",
+    "Cllr",
+    True,
+    1.0,
+    lambda e: cllr(e.tally),
+    "bits",
+    bounds=(0.0, _INF),
+    remark="takes the scores for natural-log likelihood ratios; means little for other scores",
+)
+_add("min_cllr", "Cllr_min", True, 1.0, lambda e: min_cllr_of(e.blocks), "bits", method="reflected")
+_add(
+    "d_ece",
+    "D_ECE",
+    False,
+    0.0,
+    lambda e: d_ece_of(e.blocks),
+    "bits",
+    bounds=(0.0, FULL_DISCLOSURE),
+    method="reflected",
+)
+_add(
+    "worst_case_log10_lr",
+    "worst case log10(l)",
+    False,
+    0.0,
+    lambda e: worst_case_of(e.blocks),
+    bounds=(0.0, _INF),
+    method="range",
+    remark="a maximum: its range over resamples is shown, which is not a confidence interval",
+)
+_add(
+    "linkability",
+    "linkability D_sys",
+    False,
+    0.0,
+    lambda e: d_sys_of(*e.tally.binned()),
+    check=lambda source: check_linkable(len(source.mated), source.low, source.high),
+    remark="chance is the mean over shuffled labels: what the histogram shows without evidence",
+)
+for _fpr in (0.01, 0.001, 0.0001):
+    _add(
+        f"tpr_at_fpr_{_fpr}",
+        f"TPR at FPR {100 * _fpr:g} %",
+        False,
+        _fpr,
+        lambda e, fpr=_fpr: tpr_at_fpr_of(e.tally, fpr),
+        "%",
+        check=lambda source, fpr=_fpr: require_fpr(source.n_nonmated, fpr),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A value with everything needed to read it; ``value`` is None where data were too few."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    chance: float
+    direction: str
+    n_mated: int
+    n_nonmated: int
+    note: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """By name; ``low`` and ``high`` only where there is an interval, ``note`` if any."""
+        entry = {name: getattr(self, name) for name in self.__slots__}
+        optional = [name for name in ("low", "high") if entry[name] is None]
+        optional += [] if self.note else ["note"]
+        return {name: value for name, value in entry.items() if name not in optional}
+
+
+@dataclass(frozen=True, slots=True)
+class Resampling:
+    """How the intervals were made."""
+
+    confidence: float
+    unit: str
+    """``speaker`` or ``trial``."""
+    count: int
+    """How many speakers (or trials) were resampled."""
+    replicates: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """By name."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreSummary:
+    """Every score measure of one set of scores."""
+
+    name: str
+    n_mated: int
+    n_nonmated: int
+    measures: dict[str, Estimate]
+    tag: str
+    attainable_log10_lr: float
+    """The largest worst case this many scores could have shown."""
+    resampling: Resampling | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """What ``sottovoce measure --json`` prints, without provenance."""
+        return {
+            "n_mated": self.n_mated,
+            "n_nonmated": self.n_nonmated,
+            "measures": {name: one.to_dict() for name, one in self.measures.items()},
+            "tag": self.tag,
+            "tag_meaning": TAGS[self.tag],
+            "attainable_log10_lr": self.attainable_log10_lr,
+            "interval": self.resampling.to_dict() if self.resampling else None,
+        }
+
+
+def measure_scores(
+    scores: ScoreSource,
+    *,
+    interval: float | None = 0.95,
+    replicates: int | None = None,
+    only: Iterable[str] | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> ScoreSummary:
+    """Compute every score measure (or those in ``only``) of a set of scores.
+
+    Parameters
+    ----------
+    interval
+        Confidence of the intervals, between 0 and 1; None for no intervals.
+    replicates
+        Resamples behind the intervals; default 1,000, fewer (200 at least) for very large sets.
+    seed
+        Of the resamples and shuffles: the same seed gives the same intervals.
+
+    >>> from sottovoce.measure import Scores, measure_scores
+    >>> summary = measure_scores(Scores([2.0, 3.0, 4.0], [0.0, 1.0, 2.5]), interval=None)
+    >>> summary.measures["eer"].value
+    0.3333333333333333
+    """
+    if interval is not None and not 0.0 < interval < 1.0:
+        raise InputError(f"interval {interval}: must lie between 0 and 1, e.g. 0.95")
+    chosen = [MEASURES[name] for name in (MEASURES if only is None else only)]
+    refusals = {one.name: reason for one in chosen if (reason := _refusal(one, scores))}
+    usable = [one for one in chosen if one.name not in refusals]
+    names = {one.name for one in usable}
+    bins = default_bins(len(scores.mated)) if "linkability" in names else 0
+    tally = Tally.of(scores, bins=bins, costs="cllr" in names)
+    evidence = Evidence(tally)
+    values = {one.name: one.compute(evidence) for one in usable}
+    resampling = None
+    ranges: dict[str, Interval] = {}
+    if interval is not None:
+        resampling = _plan(scores, interval, replicates)
+        ranges = _ranges(scores, tally, usable, values, resampling, seed, progress)
+    chances = _chances(usable, tally, seed)
+    estimates = {
+        one.name: _estimate(one, scores, values, ranges, chances, refusals) for one in chosen
+    }
+    return ScoreSummary(
+        name=scores.name,
+        n_mated=len(scores.mated),
+        n_nonmated=scores.n_nonmated,
+        measures=estimates,
+        tag=tag_of(worst_case_of(evidence.blocks)),
+        attainable_log10_lr=attainable(tally),
+        resampling=resampling,
+    )
+
+
+def _refusal(measure: Measure, scores: ScoreSource) -> str:
+    """Why this number cannot be computed from these scores; empty if it can."""
+    try:
+        measure.check(scores)
+    except SottovoceError as error:
+        return str(error)
+    return ""
+
+
+def _plan(scores: ScoreSource, confidence: float, replicates: int | None) -> Resampling:
+    trials = len(scores.mated) + scores.n_nonmated
+    speakers = scores.speakers.count if scores.speakers and by_speaker(scores) else 0
+    if replicates is None:
+        replicates = max(200, min(1000, 2 * 10**9 // trials)) if speakers else 1000
+    if replicates < 20:
+        raise InputError(f"{replicates} resamples; an interval needs at least 20")
+    unit, count = ("speaker", speakers) if speakers else ("trial", trials)
+    return Resampling(confidence, unit, count, replicates)
+
+
+def _ranges(
+    scores: ScoreSource,
+    tally: Tally,
+    measures: list[Measure],
+    values: dict[str, float],
+    plan: Resampling,
+    seed: int,
+    progress: Progress | None,
+) -> dict[str, Interval]:
+    draws = np.empty((plan.replicates, len(measures)))
+    rng = np.random.default_rng(seed)
+    for i, drawn in enumerate(resample(scores, tally, replicates=plan.replicates, rng=rng)):
+        evidence = Evidence(drawn)
+        draws[i] = [one.compute(evidence) for one in measures]
+        if progress:
+            progress(i + 1, plan.replicates)
+    return {
+        one.name: interval_of(
+            values[one.name],
+            draws[:, i],
+            plan.confidence,
+            method=one.method,
+            bounds=one.bounds,
+        )
+        for i, one in enumerate(measures)
+    }
+
+
+def _chances(measures: list[Measure], tally: Tally, seed: int) -> dict[str, float]:
+    """Chance levels; that of a histogram measure depends on the data."""
+    chances = {one.name: one.chance for one in measures}
+    if "linkability" in chances:
+        rng = np.random.default_rng([seed, 1])
+        chances["linkability"] = linkability(tally, rng=rng).chance
+    return chances
+
+
+def _estimate(
+    measure: Measure,
+    scores: ScoreSource,
+    values: dict[str, float],
+    ranges: dict[str, Interval],
+    chances: dict[str, float],
+    refusals: dict[str, str],
+) -> Estimate:
+    name = measure.name
+    spread = ranges.get(name)
+    return Estimate(
+        value=values.get(name),
+        low=spread.low if spread else None,
+        high=spread.high if spread else None,
+        chance=chances.get(name, measure.chance),
+        direction=measure.direction,
+        n_mated=len(scores.mated),
+        n_nonmated=scores.n_nonmated,
+        note=refusals.get(name, measure.remark),
+    )
