@@ -1,0 +1,87 @@
+"""``sottovoce measure``: all score measures of one score set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from sottovoce.cli.options import (
+    JsonCommand,
+    interval_options,
+    json_option,
+    only_option,
+    progress_bar,
+    provenance,
+    split_names,
+    write_json,
+)
+
+
+@click.command(
+    cls=JsonCommand,
+    epilog="Example: sottovoce measure scores.npz --figures figures/",
+    short_help="All score measures of one score set.",
+)
+@click.argument("scores", required=False, type=click.Path(path_type=Path))
+@click.option("--example", is_flag=True, help="Use the built-in example (simulated scores).")
+@click.option(
+    "--trials", type=click.Path(path_type=Path), help="Kaldi trials file; SCORES is Kaldi's too."
+)
+@click.option(
+    "--utt2spk", type=click.Path(path_type=Path), help="Kaldi utt2spk: intervals by speaker."
+)
+@click.option(
+    "--figures", type=click.Path(path_type=Path), metavar="DIR", help="Write SVG figures there."
+)
+@only_option
+@interval_options
+@json_option
+def command(
+    scores: Path | None,
+    example: bool,
+    trials: Path | None,
+    utt2spk: Path | None,
+    figures: Path | None,
+    only: str | None,
+    interval: float,
+    no_interval: bool,
+    resamples: int | None,
+    seed: int,
+    json_to: str | None,
+) -> None:
+    """Every score measure of SCORES with interval, chance level and direction.
+
+    SCORES is a .npz file (arrays mated and nonmated), a .csv, .tsv or .parquet table (columns
+    score and label), a directory of Parquet shards, or Kaldi scores with --trials.
+    """
+    from sottovoce.measure import measure_scores
+    from sottovoce.measure.example import example_scores
+    from sottovoce.measure.readers import read_scores
+
+    if (scores is None) == (not example):
+        raise click.UsageError("name one score file, or --example for the built-in scores")
+    source = (
+        example_scores() if scores is None else read_scores(scores, trials=trials, utt2spk=utt2spk)
+    )
+    with progress_bar("resampling") as progress:
+        summary = measure_scores(
+            source,
+            interval=None if no_interval else interval,
+            replicates=resamples,
+            only=split_names(only),
+            seed=seed,
+            progress=progress,
+        )
+    if figures is not None:
+        from sottovoce.report.score_set import write_figures
+
+        write_figures([source], figures)
+    if json_to is not None:
+        inputs = [path for path in (scores, trials, utt2spk) if path is not None]
+        made = provenance(inputs, interval=None if no_interval else interval, seed=seed)
+        write_json({**summary.to_dict(), "provenance": made}, json_to)
+    if json_to != "-":
+        from sottovoce.report.score_set import print_summary
+
+        print_summary(summary)

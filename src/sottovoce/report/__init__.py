@@ -1,0 +1,1 @@
+"""What was measured, for a person: tables, figures and readings in plain words."""

@@ -1,0 +1,164 @@
+"""A small writer of line charts as SVG: no script, no fonts to fetch, told apart without colour.
+
+Each line has its own dash pattern besides its colour (Okabe and Ito's palette, safe for colour-
+blind readers), and each chart a title and a description for those who do not see it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+WIDTH, HEIGHT = 760, 460
+LEFT, RIGHT, TOP, BOTTOM = 74, 74, 48, 62
+COLOURS = ("#000000", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+DASHES = ("", "8 4", "2 3", "10 3 2 3", "4 2", "14 4", "1 2")
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """The range of an axis, what it shows, and where its marks are."""
+
+    label: str
+    low: float
+    high: float
+    ticks: tuple[tuple[float, str], ...] = ()
+
+    @classmethod
+    def nice(cls, label: str, low: float, high: float, *, about: int = 6) -> Axis:
+        """An axis with marks at round numbers."""
+        step = _round_step((high - low) / about)
+        first = math.ceil(low / step - 1e-9)
+        last = math.floor(high / step + 1e-9)
+        places = max(0, -math.floor(math.log10(step) + 1e-9))
+        ticks = tuple((i * step, f"{i * step:.{places}f}") for i in range(first, last + 1))
+        return cls(label, low, high, ticks)
+
+
+def _round_step(rough: float) -> float:
+    scale = 10.0 ** math.floor(math.log10(rough))
+    return next((s * scale for s in (1, 2, 5, 10) if s * scale >= rough), 10 * scale)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Line:
+    """One line; ``style`` picks colour and dash pattern, ``fill`` shades the area under it."""
+
+    name: str
+    x: ArrayLike
+    y: ArrayLike
+    style: int
+    fill: bool = False
+    right: bool = False
+    """Whether it is read on the right-hand axis."""
+
+
+def line_chart(
+    title: str,
+    description: str,
+    x: Axis,
+    y: Axis,
+    lines: Sequence[Line],
+    *,
+    right: Axis | None = None,
+) -> str:
+    """Draw lines over one x axis and one or two y axes."""
+    legend_height = 20 * len(lines)
+    height = HEIGHT + legend_height
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" '
+        f'width="{WIDTH}" height="{height}" '
+        'font-family="system-ui, sans-serif" font-size="13" fill="#222">',
+        f"<title>{escape(title)}</title>",
+        f"<desc>{escape(description)}</desc>",
+        f'<rect width="{WIDTH}" height="{height}" fill="#fff"/>',
+        f'<text x="{LEFT}" y="28" font-size="16" font-weight="600">{escape(title)}</text>',
+        *_grid(x, y),
+    ]
+    if right is not None:
+        parts += _right_axis(right)
+    for line in lines:
+        parts += _draw(line, x, right if line.right and right is not None else y)
+    for i, line in enumerate(lines):
+        parts += _legend(line, HEIGHT + 20 * i)
+    return "\n".join([*parts, "</svg>\n"])
+
+
+def _at_x(axis: Axis, value: NDArray[np.float64] | float) -> NDArray[np.float64]:
+    return LEFT + (np.asarray(value) - axis.low) / (axis.high - axis.low) * (WIDTH - LEFT - RIGHT)
+
+
+def _at_y(axis: Axis, value: NDArray[np.float64] | float) -> NDArray[np.float64]:
+    share = (np.asarray(value) - axis.low) / (axis.high - axis.low)
+    return HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM)
+
+
+def _grid(x: Axis, y: Axis) -> list[str]:
+    bottom, end = HEIGHT - BOTTOM, WIDTH - RIGHT
+    parts = ['<g stroke="#ddd">']
+    parts += [f'<path d="M{_at_x(x, t):.1f} {TOP}V{bottom}"/>' for t, _ in x.ticks]
+    parts += [f'<path d="M{LEFT} {_at_y(y, t):.1f}H{end}"/>' for t, _ in y.ticks]
+    parts += [f'</g><path d="M{LEFT} {TOP}V{bottom}H{end}" fill="none" stroke="#222"/>']
+    parts += [
+        f'<text x="{_at_x(x, t):.1f}" y="{bottom + 18}" text-anchor="middle">{escape(mark)}</text>'
+        for t, mark in x.ticks
+    ]
+    parts += [
+        f'<text x="{LEFT - 8}" y="{_at_y(y, t) + 4:.1f}" text-anchor="end">{escape(mark)}</text>'
+        for t, mark in y.ticks
+    ]
+    middle_x, middle_y = (LEFT + end) / 2, (TOP + bottom) / 2
+    return [
+        *parts,
+        f'<text x="{middle_x}" y="{bottom + 42}" text-anchor="middle">{escape(x.label)}</text>',
+        f'<text transform="translate(20 {middle_y}) rotate(-90)" text-anchor="middle">'
+        f"{escape(y.label)}</text>",
+    ]
+
+
+def _right_axis(axis: Axis) -> list[str]:
+    end, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM
+    marks = [
+        f'<text x="{end + 8}" y="{_at_y(axis, t) + 4:.1f}">{escape(mark)}</text>'
+        for t, mark in axis.ticks
+    ]
+    return [
+        f'<path d="M{end} {TOP}V{bottom}" stroke="#222"/>',
+        *marks,
+        f'<text transform="translate({WIDTH - 16} {(TOP + bottom) / 2}) rotate(90)" '
+        f'text-anchor="middle">{escape(axis.label)}</text>',
+    ]
+
+
+def _draw(line: Line, x: Axis, y: Axis) -> list[str]:
+    across = _at_x(x, np.clip(np.asarray(line.x, float), x.low, x.high))
+    up = _at_y(y, np.clip(np.asarray(line.y, float), y.low, y.high))
+    points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(across, up, strict=True))
+    colour, dash = _style(line)
+    parts = []
+    if line.fill:
+        base = f"{_at_y(y, y.low):.1f}"
+        area = f"{across[0]:.1f},{base} {points} {across[-1]:.1f},{base}"
+        parts.append(f'<polygon points="{area}" fill="{colour}" fill-opacity="0.15"/>')
+    return [
+        *parts,
+        f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"{dash}/>',
+    ]
+
+
+def _style(line: Line) -> tuple[str, str]:
+    dash = DASHES[line.style % len(DASHES)]
+    return COLOURS[line.style % len(COLOURS)], f' stroke-dasharray="{dash}"' if dash else ""
+
+
+def _legend(line: Line, y: float) -> list[str]:
+    colour, dash = _style(line)
+    return [
+        f'<path d="M{LEFT} {y}h40" stroke="{colour}" stroke-width="2"{dash}/>',
+        f'<text x="{LEFT + 50}" y="{y + 4}">{escape(line.name)}</text>',
+    ]

@@ -1,0 +1,109 @@
+"""Tables and sentences for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.table import Table
+
+from sottovoce.measure.disclosure import TAGS
+from sottovoce.measure.summary import MEASURES, Estimate, Measure, ScoreSummary
+
+
+def summary_table(summary: ScoreSummary) -> Table:
+    """One row a measure: value, interval, chance level, direction, counts."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("measure")
+    table.add_column("value", justify="right")
+    if summary.resampling:
+        table.add_column(f"{100 * summary.resampling.confidence:g} % interval", justify="right")
+    table.add_column("chance", justify="right")
+    table.add_column("reads", no_wrap=True)
+    table.add_column("mated + non-mated", justify="right", no_wrap=True)
+    for name, estimate in summary.measures.items():
+        measure = MEASURES[name]
+        cells = [measure.label, _number(estimate.value, measure)]
+        if summary.resampling:
+            cells.append(_range(estimate, measure))
+        cells += [_number(estimate.chance, measure), estimate.direction, _counts(estimate)]
+        table.add_row(*cells)
+    return table
+
+
+def compare_table(summaries: Sequence[ScoreSummary]) -> Table:
+    """One row a measure, one column a set of scores."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("measure")
+    for summary in summaries:
+        table.add_column(summary.name, justify="right", overflow="fold")
+    table.add_column("chance", justify="right")
+    table.add_column("reads", no_wrap=True)
+    for name, first in summaries[0].measures.items():
+        measure = MEASURES[name]
+        cells = [_with_range(summary.measures[name], measure) for summary in summaries]
+        # the chance level of linkability depends on the data, so it differs from set to set
+        levels = {_number(summary.measures[name].chance, measure) for summary in summaries}
+        table.add_row(measure.label, *cells, " / ".join(sorted(levels)), first.direction)
+    table.add_row("worst-case category", *(summary.tag for summary in summaries), "0", "")
+    counts = (f"{s.n_mated:,} + {s.n_nonmated:,}" for s in summaries)
+    table.add_row("mated + non-mated", *counts, "", "")
+    return table
+
+
+def remarks(summary: ScoreSummary) -> list[str]:
+    """What has to be said beside the numbers, in plain words."""
+    worst = summary.measures.get("worst_case_log10_lr")
+    lines = []
+    if worst is not None:
+        lines.append(
+            f"Worst case, category {summary.tag}: {TAGS[summary.tag]}. These scores could have "
+            f"shown at most log10(l) = {summary.attainable_log10_lr:.2f}."
+        )
+    eer = summary.measures.get("eer")
+    if eer is not None and eer.value is not None and eer.value > 0.5:
+        lines.append(
+            "EER above 50 %: the scores point the wrong way (distances instead of similarities, "
+            "or labels swapped?). An adversary may simply turn them round."
+        )
+    if summary.resampling:
+        plan = summary.resampling
+        lines.append(
+            f"Intervals: {plan.replicates:,} resamples of {plan.count:,} {plan.unit}s."
+            + _caution(plan.unit)
+        )
+    for name, estimate in summary.measures.items():
+        if estimate.note:
+            lines.append(f"{MEASURES[name].label}: {estimate.note}.")
+    return lines
+
+
+def _caution(unit: str) -> str:
+    if unit == "speaker":
+        return ""
+    return (
+        " Speakers are unknown or fewer than 5, so trials were drawn as if independent: the "
+        "intervals are too narrow if trials share speakers."
+    )
+
+
+def _number(value: float | None, measure: Measure) -> str:
+    if value is None:
+        return "too few"
+    if measure.unit == "%":
+        return f"{100 * value:.2f} %"
+    return f"{value:.3f}" if value < 1e4 else f"{value:.4g}"
+
+
+def _range(estimate: Estimate, measure: Measure) -> str:
+    if estimate.low is None or estimate.high is None:
+        return "–"
+    return f"{_number(estimate.low, measure)} – {_number(estimate.high, measure)}"
+
+
+def _with_range(estimate: Estimate, measure: Measure) -> str:
+    value = _number(estimate.value, measure)
+    return value if estimate.low is None else f"{value}\n{_range(estimate, measure)}"
+
+
+def _counts(estimate: Estimate) -> str:
+    return f"{estimate.n_mated:,} + {estimate.n_nonmated:,}"
