@@ -67,7 +67,7 @@ def command(
     if figures is not None:
         write_figures(sources, figures)
     if json_to is not None:
-        made = provenance(list(scores), interval=None if no_interval else interval, seed=seed)
+        made = provenance(list(scores), only=split_names(only), seed=seed)
         sets = [{"name": one.name, **one.to_dict()} for one in summaries]
         write_json({"sets": sets, "provenance": made}, json_to)
     if json_to != "-":

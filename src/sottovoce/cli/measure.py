@@ -79,7 +79,8 @@ def command(
         write_figures([source], figures)
     if json_to is not None:
         inputs = [path for path in (scores, trials, utt2spk) if path is not None]
-        made = provenance(inputs, interval=None if no_interval else interval, seed=seed)
+        settings = {"only": split_names(only), "seed": seed, "example": example}
+        made = provenance(inputs, **settings)
         write_json({**summary.to_dict(), "provenance": made}, json_to)
     if json_to != "-":
         from sottovoce.report.score_set import print_summary

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import isotonic_regression
 
+from sottovoce.measure import acceleration
 from sottovoce.measure.scores import ScoreSource
 from sottovoce.measure.tally import Counts, Tally
 
@@ -31,10 +32,16 @@ class Blocks:
 
 
 def pool(mated: Counts, nonmated: Counts) -> Blocks:
-    """Pool adjacent violators on counts per step (each step must hold something)."""
+    """Pool adjacent violators on counts per step; steps that hold nothing are passed over."""
+    if fast := acceleration.loaded():
+        mated, nonmated, first = mated.copy(), nonmated.copy(), np.empty(len(mated), np.int64)
+        k = fast.pool_groups(mated, nonmated, first)
+        return Blocks(mated[:k], nonmated[:k], first[:k])
     weight = mated + nonmated
-    first = isotonic_regression(mated / weight, weights=weight).blocks[:-1].astype(np.int64)
-    blocks = Blocks(np.add.reduceat(mated, first), np.add.reduceat(nonmated, first), first)
+    filled = np.flatnonzero(weight > 0)
+    mated, nonmated, weight = mated[filled], nonmated[filled], weight[filled]
+    first = isotonic_regression(mated / weight, weights=weight).blocks[:-1]
+    blocks = Blocks(np.add.reduceat(mated, first), np.add.reduceat(nonmated, first), filled[first])
     return _pool_exactly(blocks)
 
 
@@ -66,11 +73,11 @@ def _pool_exactly(blocks: Blocks) -> Blocks:
 
 def oracle_blocks(tally: Tally) -> Blocks:
     """Plain PAV of a tally: infinite likelihood ratios are possible at both ends."""
-    return pool(*tally.steps)
+    return pool(*tally.groups)
 
 
 def laplace_blocks(blocks: Blocks) -> Blocks:
-    """Apply Laplace's rule of succession (seed 000, footnote 6) to the outcome of PAV.
+    """Apply Laplace's rule of succession (Nautsch et al. 2020, footnote 6) to the outcome of PAV.
 
     One dummy score of each class goes below all scores and one of each above all scores, and PAV
     is run again (on its own outcome, which gives what running it on the scores would). A pair of
@@ -122,14 +129,14 @@ class Calibration:
 def calibrate(scores: ScoreSource, *, laplace: bool = False) -> Calibration:
     """Find the oracle calibration of a set of scores.
 
-    ``laplace`` applies the rule of succession of seed 000, footnote 6, after which no likelihood
-    ratio is infinite. Brümmer & du Preez, "The PAV algorithm optimizes binary proper scoring
-    rules", 2009.
+    ``laplace`` applies the rule of succession of Nautsch et al. 2020, footnote 6, after which no
+    likelihood ratio is infinite. Brümmer & du Preez, "The PAV algorithm optimizes binary proper
+    scoring rules", 2009.
     """
     tally = Tally.of(scores)
     blocks = oracle_blocks(tally)
     if laplace:
         blocks = laplace_blocks(blocks)
-    starts = tally.step_starts[blocks.first].copy()
+    starts = tally.group_starts[blocks.first]
     starts[0] = -np.inf
     return Calibration(starts, block_llrs(blocks, tally.n_mated, tally.n_nonmated))

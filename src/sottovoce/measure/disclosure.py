@@ -1,4 +1,4 @@
-"""What the adversary learns in bits: the ZEBRA framework (seed 000).
+"""What the adversary learns in bits: the ZEBRA framework (Nautsch et al. 2020).
 
 ECE profiles, the expected disclosure D_ECE, the worst case log10(l) and its category tag.
 """
@@ -11,7 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sottovoce.measure.calibration import Blocks, block_llrs, laplace_blocks, oracle_blocks
+from sottovoce.measure.calibration import (
+    Blocks,
+    block_llrs,
+    laplace_blocks,
+    oracle_blocks,
+    pool,
+)
 from sottovoce.measure.scores import ScoreSource
 from sottovoce.measure.tally import Tally
 from sottovoce.measure.verification import as_tally
@@ -28,7 +34,7 @@ TAGS = {
     "E": "the best guess is wrong once in 100 000 to 1 000 000",
     "F": "the best guess is wrong less than once in 1 000 000",
 }
-"""Categories of seed 000 Table 1 in words (flat prior: before the evidence, 50 : 50)."""
+"""Categories of ZEBRA Table 1 in words (flat prior: before the evidence, 50 : 50)."""
 
 _BOUNDS = {"F": 6.0, "E": 5.0, "D": 4.0, "C": 2.0, "B": 1.0}
 
@@ -71,7 +77,7 @@ def ece_profile(scores: ScoreSource | Tally, prior_log_odds: ArrayLike | None = 
     .. math:: ECE(\pi) = \pi \langle \log_2(1 + \tfrac{1-\pi}{a\pi}) \rangle_{a}
               + (1-\pi) \langle \log_2(1 + \tfrac{b\pi}{1-\pi}) \rangle_{b}
 
-    Seed 000 eq. 4, with a and b the likelihood ratios of mated and non-mated scores.
+    Nautsch et al. 2020, eq. 4, with a and b the likelihood ratios of mated and non-mated scores.
     """
     tally = as_tally(scores)
     grid = np.linspace(-10, 10, 201) if prior_log_odds is None else prior_log_odds
@@ -109,7 +115,7 @@ class Disclosure:
 
 
 def disclosure(scores: ScoreSource | Tally) -> Disclosure:
-    """Expected and worst-case disclosure (seed 000 eq. 6 and 8) with the category of Table 1.
+    """Expected and worst-case disclosure (ZEBRA eq. 6 and 8) with the category of Table 1.
 
     >>> from sottovoce.measure import Scores
     >>> disclosure(Scores([5, 6, 7, 8, 9], [0, 1, 2, 3, 4])).tag
@@ -130,17 +136,17 @@ def d_ece_of(blocks: Blocks) -> float:
     return float((for_mated.sum() + for_nonmated.sum()) / math.log(2))
 
 
-_SERIES = np.array([(-1) ** (k + 1) / (2 * (k + 2)) for k in range(14, 0, -1)] + [0.0])
+_SERIES = np.array([(-1) ** (k + 1) / (2 * (k + 2)) for k in range(9, 0, -1)] + [0.0])
 
 
 def _z(ratio: NDArray[np.float64], where: NDArray[np.bool_]) -> NDArray[np.float64]:
-    r"""Z(x) = ((x−3)(x−1) + 2 ln x) / (4 (x−1)²), 0 at x = 1 and 1/4 at infinity (seed 000 eq. 6).
+    r"""Z(x) = ((x−3)(x−1) + 2 ln x) / (4 (x−1)²), 0 at x = 1 and 1/4 at infinity (ZEBRA eq. 6).
 
     Near 1 the terms cancel to the third order, so the series Σ ±dᵏ/(2(k+2)), d = x − 1, is used.
     """
     value = np.full(ratio.shape, 0.25)
     d = ratio - 1.0
-    near = where & (np.abs(d) < 0.05)
+    near = where & (np.abs(d) < 0.02)
     value[near] = np.polyval(_SERIES, d[near])
     far = where & ~near & np.isfinite(ratio)
     value[far] = 0.25 + (np.log(ratio[far]) / d[far] - 1.0) / (2 * d[far])
@@ -148,7 +154,7 @@ def _z(ratio: NDArray[np.float64], where: NDArray[np.bool_]) -> NDArray[np.float
 
 
 def worst_case_of(blocks: Blocks) -> float:
-    """Largest abs(log10 l) after Laplace's rule, from the outcome of plain PAV (seed 000 eq. 8)."""
+    """Largest abs(log10 l) after Laplace's rule, from the outcome of plain PAV (ZEBRA eq. 8)."""
     n_mated, n_nonmated = blocks.mated.sum().item(), blocks.nonmated.sum().item()
     pooled = laplace_blocks(blocks)
     # likelihood ratios increase, so the strongest evidence is in the first or the last block;
@@ -162,3 +168,22 @@ def attainable(tally: Tally) -> float:
     """The worst case of perfectly separated classes of this size."""
     m, n = tally.n_mated, tally.n_nonmated
     return max(math.log10((m + 1) * n / m), math.log10((n + 1) * m / n))
+
+
+def chance_worst_case(tally: Tally, rng: np.random.Generator, draws: int = 100) -> float:
+    """Mean worst case of as many scores without evidence.
+
+    Without evidence every order of the labels is as likely as any other, so the gaps between the
+    scores of the smaller class are a uniform random composition of the larger. (Scores are taken
+    to be distinct; ties can only lower it.)
+    """
+    few, many = sorted((int(tally.n_mated), int(tally.n_nonmated)))
+    kept = min(few, 10_000)  # the mean hardly moves beyond
+    many = round(many * kept / few)
+    ones = np.concatenate(([0], np.ones(kept, np.int64)))
+    found = []
+    for _ in range(draws):
+        places = np.sort(rng.choice(many + kept, kept, replace=False, shuffle=False))
+        gaps = np.diff(np.concatenate(([0], places - np.arange(kept), [many])))
+        found.append(worst_case_of(pool(ones, gaps)))
+    return float(np.mean(found))

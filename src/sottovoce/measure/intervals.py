@@ -10,26 +10,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from sottovoce.measure import acceleration
 from sottovoce.measure.cost import Cost, bits
 from sottovoce.measure.scores import FloatArray, IntArray, Scores, ScoreSource, Speakers
 from sottovoce.measure.tally import Tally
 
 Method = Literal["centred", "reflected", "range"]
 
-BATCH = 32
-"""Resamples drawn at a time: a row of weights is then two cache lines."""
+BATCH = 64
+"""Resamples drawn at a time: a row of weights is then four cache lines, long enough to stream."""
 
 MIN_SPEAKERS = 5
 """With fewer speakers than this a resample of speakers says nothing; trials are drawn instead."""
 
-_DENSE_PAIRS = 1 << 17
-_BLOCK_TRIALS = 1 << 12
+Weighted = Callable[[NDArray[np.float32]], NDArray[np.float64]]
+"""From weights (speakers × resamples) to weighted counts (resamples × cells)."""
+
+_WORTH_COMPILING = 10**8
+_DENSE_PAIRS = 1 << 14
+_BLOCK_TRIALS = 1 << 11
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,17 +103,12 @@ def _by_speaker(
     scores: Scores, who: Speakers, tally: Tally, replicates: int, rng: np.random.Generator
 ) -> Iterator[Tally]:
     mated_counts = _one_way(tally, scores.mated, who)
-    nonmated_counts = _two_way(tally, scores.nonmated, who)
+    nonmated_counts = _two_way(tally, scores.nonmated, who, replicates)
     weighted_costs = _costs(scores, who) if tally.costs else None
-    chance = np.full(who.count, 1 / who.count)
     done = 0
     while done < replicates:
-        drawn = rng.multinomial(who.count, chance, size=BATCH)
-        weights = np.ascontiguousarray(drawn.T, dtype=np.float32)
-        mated, nonmated = (
-            np.ascontiguousarray(counts.T, dtype=np.float64)
-            for counts in (mated_counts @ weights, nonmated_counts(weights))
-        )
+        weights = _draw_weights(who.count, rng)
+        mated, nonmated = _by_resample(mated_counts @ weights), nonmated_counts(weights)
         costs = weighted_costs(weights) if weighted_costs else None
         # with few speakers a draw may leave no pair of one kind: it is drawn again
         usable = np.flatnonzero((mated.sum(axis=1) > 0) & (nonmated.sum(axis=1) > 0))
@@ -121,57 +122,82 @@ def _by_speaker(
         done += len(usable)
 
 
-def _cell(tally: Tally, scores: FloatArray) -> IntArray:
-    """Which cell of the tally each score falls in."""
-    left = np.searchsorted(tally.cuts, scores)
-    at = tally.cuts[np.minimum(left, len(tally.cuts) - 1)] == scores
-    return np.asarray(2 * left + at, np.int64)
+def _draw_weights(count: int, rng: np.random.Generator) -> NDArray[np.float32]:
+    """How often each speaker appears in each resample of a batch (speakers × resamples)."""
+    drawn = rng.integers(0, count, (count, BATCH)) * BATCH + np.arange(BATCH)
+    counts = np.bincount(drawn.ravel(), minlength=count * BATCH)
+    return counts.reshape(count, BATCH).astype(np.float32)
+
+
+def _by_resample(counts: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Cells × resamples to resamples × cells."""
+    return np.ascontiguousarray(counts.T, dtype=np.float64)
+
+
+def _sorted_cells(tally: Tally, scores: FloatArray) -> tuple[IntArray, IntArray]:
+    """An order of the scores by cell, and where each cell starts in it (one more at the end)."""
+    order = np.argsort(scores)
+    ordered = scores[order]
+    starts = np.zeros(2 * len(tally.cuts) + 2, np.int64)
+    starts[1:-1:2] = np.searchsorted(ordered, tally.cuts, side="left")
+    starts[2:-1:2] = np.searchsorted(ordered, tally.cuts, side="right")
+    starts[-1] = len(scores)
+    return order, starts
+
+
+def _sums(columns: IntArray, starts: IntArray, width: int) -> sparse.csr_array:
+    """The matrix that adds up, for each cell, the weights of its trials."""
+    shape = (len(starts) - 1, width)
+    return sparse.csr_array((np.ones(len(columns), np.float32), columns, starts), shape=shape)
 
 
 def _one_way(tally: Tally, scores: FloatArray, who: Speakers) -> sparse.csr_array:
     """Cells × speakers: times the weights, the weighted mated counts."""
-    shape = (len(tally.mated), who.count)
-    ones = np.ones(len(scores), np.float32)
-    return sparse.csr_array((ones, (_cell(tally, scores), who.mated)), shape=shape)
+    order, starts = _sorted_cells(tally, scores)
+    return _sums(who.mated[order], starts, who.count)
 
 
-def _two_way(
-    tally: Tally, scores: FloatArray, who: Speakers
-) -> Callable[[NDArray[np.float32]], NDArray[np.float32]]:
-    """Weights to weighted non-mated counts, two ways to the same sums.
+def _two_way(tally: Tally, scores: FloatArray, who: Speakers, replicates: int) -> Weighted:
+    """Weights to weighted non-mated counts; three ways to the same sums.
 
     With few speakers: cells × all pairs of speakers, one product. With many, pairs hardly repeat
-    and a table of them would be read from main memory, so the trials are taken in score order in
-    blocks whose weights stay in cache.
+    and a table of them would be read from main memory, so the trials are taken in score order, by
+    a compiled loop if there is one, else in blocks whose weights stay in cache.
     """
-    cell = _cell(tally, scores)
-    enrol, trial, count = who.nonmated_enrol, who.nonmated_trial, who.count
+    order, starts = _sorted_cells(tally, scores)
+    enrol, trial = who.nonmated_enrol[order], who.nonmated_trial[order]
+    if len(scores) * replicates > _WORTH_COMPILING and (fast := acceleration.load()):
+        enrol, trial = enrol.astype(np.int32), trial.astype(np.int32)
+        return partial(fast.add_pairs, starts, enrol, trial)
+    count = who.count
     if count**2 <= _DENSE_PAIRS:
-        ones = np.ones(len(scores), np.float32)
-        pairs = (cell, enrol * count + trial)
-        table = sparse.csr_array((ones, pairs), shape=(len(tally.nonmated), count**2))
-        return lambda w: table @ (w[:, None, :] * w[None, :, :]).reshape(count**2, -1)
-    order = np.argsort(cell, kind="stable")
-    enrol, trial = enrol[order], trial[order]
-    blocks = list(_blocks(cell[order]))
+        table = _sums(enrol * count + trial, starts, count**2)
+        return lambda w: _by_resample(table @ (w[:, None] * w[None]).reshape(count**2, BATCH))
+    return _blockwise(starts, enrol, trial)
 
-    def counts(w: NDArray[np.float32]) -> NDArray[np.float32]:
-        total = np.zeros((len(tally.nonmated), w.shape[1]), np.float32)
-        for trials, cells, summed in blocks:
-            total[cells] += summed @ (w[enrol[trials]] * w[trial[trials]])
-        return total
+
+def _blockwise(starts: IntArray, enrol: IntArray, trial: IntArray) -> Weighted:
+    blocks = []
+    for begin in range(0, len(enrol), _BLOCK_TRIALS):
+        end = min(begin + _BLOCK_TRIALS, len(enrol))
+        low = int(np.searchsorted(starts, begin, side="right")) - 1
+        high = int(np.searchsorted(starts, end, side="left"))
+        inside = np.clip(starts[low : high + 1], begin, end) - begin
+        sums = _sums(np.arange(end - begin), inside, end - begin)
+        blocks.append((slice(begin, end), slice(low, high), sums))
+
+    def counts(w: NDArray[np.float32]) -> NDArray[np.float64]:
+        total = np.zeros((len(starts) - 1, w.shape[1]), np.float32)
+        a, b = np.empty((2, _BLOCK_TRIALS, w.shape[1]), np.float32)
+        for trials, cells, sums in blocks:
+            size = sums.shape[1]
+            np.take(w, enrol[trials], axis=0, out=a[:size], mode="clip")
+            np.take(w, trial[trials], axis=0, out=b[:size], mode="clip")
+            a[:size] *= b[:size]
+            total[cells] += sums @ a[:size]
+        return _by_resample(total)
 
     return counts
-
-
-def _blocks(cell: IntArray) -> Iterator[tuple[slice, IntArray, sparse.csr_array]]:
-    """Pieces of sorted trials, the cells in each, and the matrix that adds trials up by cell."""
-    for start in range(0, len(cell), _BLOCK_TRIALS):
-        part = cell[start : start + _BLOCK_TRIALS]
-        cells, begins = np.unique(part, return_index=True)
-        ones, columns = np.ones(len(part), np.float32), np.arange(len(part))
-        summed = sparse.csr_array((ones, columns, np.append(begins, len(part))))
-        yield slice(start, start + len(part)), cells, summed
 
 
 def _costs(

@@ -1,4 +1,6 @@
-"""Linkability D_sys: how far mated scores stand out where they occur (seed 001 section 3.3).
+"""Linkability D_sys: how far mated scores stand out where they occur.
+
+Maouche et al. 2020, section 3.3, after Gomez-Barrero et al. 2018.
 
 No threshold and no order of scores is assumed, so it sees evidence that threshold measures miss
 (non-mated scores in between, for instance). The price is a histogram: it needs enough scores, and
@@ -68,7 +70,7 @@ def linkability(
               D_\leftrightarrow(s) = \max(0, 2 \frac{\omega\,lr(s)}{1 + \omega\,lr(s)} - 1)
 
     with densities from equal-width histograms over the range of all scores, so the integral is a
-    plain sum over bins. Gomez-Barrero et al., IEEE TIFS 13(6), 2018; seed 001 eq. 3.
+    plain sum over bins. Gomez-Barrero et al., IEEE TIFS 13(6), 2018; Maouche et al. 2020, eq. 3.
 
     Parameters
     ----------

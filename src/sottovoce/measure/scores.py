@@ -19,6 +19,9 @@ from sottovoce.errors import InputError
 FloatArray = NDArray[np.floating[Any]]
 IntArray = NDArray[np.int64]
 
+LARGEST = 1e100
+"""The largest score that is taken: sums of squares of such scores are still finite."""
+
 CHUNK = 1 << 18
 """Scores handled at a time: a float32 chunk of this size sorts inside a second-level cache."""
 
@@ -88,7 +91,9 @@ class Scores:
     speakers
         Who speaks in each trial; makes resampling by speaker possible.
     name
-        What to call this set in messages and legends.
+        What to call this set in tables and legends.
+    origin
+        What to call it in error messages, such as the file it comes from; default its name.
     """
 
     mated: FloatArray
@@ -105,12 +110,14 @@ class Scores:
         *,
         speakers: Speakers | None = None,
         name: str = "scores",
+        origin: str | None = None,
     ) -> None:
+        where = origin or name
         sides = {"mated": mated, "nonmated": nonmated}
-        arrays = {side: as_scores(values, f"{name}: {side}") for side, values in sides.items()}
-        ranges = [check_finite(values, f"{name}: {side}") for side, values in arrays.items()]
+        arrays = {side: as_scores(values, f"{where}: {side}") for side, values in sides.items()}
+        ranges = [check_finite(values, f"{where}: {side}") for side, values in arrays.items()]
         if speakers is not None:
-            _check_speakers(speakers, len(arrays["mated"]), len(arrays["nonmated"]), name)
+            _check_speakers(speakers, len(arrays["mated"]), len(arrays["nonmated"]), where)
         for field, value in {
             **arrays,
             "speakers": speakers,
@@ -155,8 +162,11 @@ def as_scores(values: ArrayLike, where: str) -> FloatArray:
 def check_finite(values: FloatArray, where: str) -> tuple[float, float]:
     """Give the range of ``values``; refuse NaN and infinity, naming the first place."""
     low, high = float(values.min()), float(values.max())
-    if np.isfinite(low) and np.isfinite(high):
+    if low >= -LARGEST and high <= LARGEST:
         return low, high
+    if np.isfinite(low) and np.isfinite(high):
+        most = max(abs(low), abs(high))
+        raise InputError(f"{where}: a score of size {most:g}; at most {LARGEST:g}: rescale them")
     bad = np.flatnonzero(~np.isfinite(values))
     raise InputError(
         f"{where}: {len(bad):,} of {len(values):,} scores are not finite, "
@@ -170,4 +180,10 @@ def _check_speakers(speakers: Speakers, n_mated: int, n_nonmated: int, name: str
         raise InputError(
             f"{name}: speakers given for {have[0]:,} mated and {have[1]:,}/{have[2]:,} non-mated "
             f"trials, but there are {n_mated:,} and {n_nonmated:,} scores; give one a trial"
+        )
+    same = np.flatnonzero(speakers.nonmated_enrol == speakers.nonmated_trial)
+    if len(same):
+        raise InputError(
+            f"{name}: {len(same):,} non-mated trials have one speaker on both sides, the first at "
+            f"position {same[0]:,}; correct the labels or the speakers"
         )

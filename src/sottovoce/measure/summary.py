@@ -15,6 +15,7 @@ from sottovoce.measure.disclosure import (
     FULL_DISCLOSURE,
     TAGS,
     attainable,
+    chance_worst_case,
     d_ece_of,
     tag_of,
     worst_case_of,
@@ -128,7 +129,8 @@ _add(
     lambda e: worst_case_of(e.blocks),
     bounds=(0.0, _INF),
     method="range",
-    remark="a maximum: its range over resamples is shown, which is not a confidence interval",
+    remark="a maximum: its range over resamples is shown, which is not a confidence interval; "
+    "chance is what as many scores show on average without evidence",
 )
 _add(
     "linkability",
@@ -158,7 +160,7 @@ class Estimate:
     value: float | None
     low: float | None
     high: float | None
-    chance: float
+    chance: float | None
     direction: str
     n_mated: int
     n_nonmated: int
@@ -236,8 +238,8 @@ def measure_scores(
 
     >>> from sottovoce.measure import Scores, measure_scores
     >>> summary = measure_scores(Scores([2.0, 3.0, 4.0], [0.0, 1.0, 2.5]), interval=None)
-    >>> summary.measures["eer"].value
-    0.3333333333333333
+    >>> round(summary.measures["eer"].value, 3)
+    0.333
     """
     if interval is not None and not 0.0 < interval < 1.0:
         raise InputError(f"interval {interval}: must lie between 0 and 1, e.g. 0.95")
@@ -318,11 +320,14 @@ def _ranges(
 
 
 def _chances(measures: list[Measure], tally: Tally, seed: int) -> dict[str, float]:
-    """Chance levels; that of a histogram measure depends on the data."""
+    """Chance levels; those of a histogram and of a maximum depend on how many scores there are."""
     chances = {one.name: one.chance for one in measures}
     if "linkability" in chances:
         rng = np.random.default_rng([seed, 1])
         chances["linkability"] = linkability(tally, rng=rng).chance
+    if "worst_case_log10_lr" in chances:
+        rng = np.random.default_rng([seed, 2])
+        chances["worst_case_log10_lr"] = chance_worst_case(tally, rng)
     return chances
 
 
@@ -340,9 +345,18 @@ def _estimate(
         value=values.get(name),
         low=spread.low if spread else None,
         high=spread.high if spread else None,
-        chance=chances.get(name, measure.chance),
+        chance=chances.get(name),
         direction=measure.direction,
         n_mated=len(scores.mated),
         n_nonmated=scores.n_nonmated,
-        note=refusals.get(name, measure.remark),
+        note=refusals.get(name) or _note(measure, values[name]),
     )
+
+
+def _note(measure: Measure, value: float) -> str:
+    if measure.name == "eer" and value > 0.5:
+        return (
+            "above 50 %: the scores point the wrong way (distances instead of similarities, or "
+            "labels swapped?); an adversary may simply turn them round"
+        )
+    return measure.remark

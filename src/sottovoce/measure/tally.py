@@ -60,7 +60,8 @@ class Tally:
         if len(source.mated) <= source.n_nonmated:
             cuts = make_cuts(source.mated, edges)
             return cls.on(cuts, source.mated, source.nonmated_chunks(), edges=edges, costs=costs)
-        few = np.concatenate(list(source.nonmated_chunks()))
+        # copied: a source may fill the same buffer again for its next chunk
+        few = np.concatenate([chunk.copy() for chunk in source.nonmated_chunks()])
         return cls.on(make_cuts(few, edges), source.mated, [few], edges=edges, costs=costs)
 
     @classmethod
@@ -130,28 +131,32 @@ class Tally:
         return self.nonmated.sum().item()  # type: ignore[no-any-return]
 
     @cached_property
-    def _filled(self) -> NDArray[np.bool_]:
-        return np.asarray((self.mated + self.nonmated) > 0)
-
-    @cached_property
-    def steps(self) -> tuple[Counts, Counts]:
-        """Mated and non-mated counts of the cells that hold anything, in score order."""
-        return self.mated[self._filled], self.nonmated[self._filled]
-
-    @cached_property
     def cumulative(self) -> tuple[Counts, Counts]:
-        """Running sums of :attr:`steps`: how many scores lie in a step or below it."""
-        mated, nonmated = self.steps
-        return np.cumsum(mated), np.cumsum(nonmated)
+        """Mated and non-mated scores in each cell or below it."""
+        return np.cumsum(self.mated), np.cumsum(self.nonmated)
 
     @cached_property
-    def step_starts(self) -> NDArray[np.float64]:
-        """The smallest double that belongs to each cell of :attr:`steps`."""
-        starts = np.empty(2 * len(self.cuts) + 1)
-        starts[0] = -np.inf
-        starts[1::2] = self.cuts
-        starts[2::2] = np.nextafter(self.cuts, np.inf)
-        return starts[self._filled]
+    def groups(self) -> tuple[Counts, Counts]:
+        """Counts of neighbouring cells that PAV is bound to pool, half as many as cells.
+
+        Where gaps hold non-mated scores only, a cut and the gap above it have falling posteriors,
+        and PAV pools whatever does not rise; where they hold mated scores only, likewise a gap and
+        the cut above it.
+        """
+        return (
+            _in_pairs(self.mated, self._gaps_are_nonmated),
+            _in_pairs(self.nonmated, self._gaps_are_nonmated),
+        )
+
+    @property
+    def group_starts(self) -> NDArray[np.float64]:
+        """The smallest double that belongs to each of :attr:`groups`."""
+        starts = np.append(-np.inf, self.cuts)
+        return starts if self._gaps_are_nonmated else np.nextafter(starts, np.inf)
+
+    @property
+    def _gaps_are_nonmated(self) -> bool:
+        return not self.mated[::2].any()
 
     def binned(self) -> tuple[Counts, Counts]:
         """Mated and non-mated counts per histogram bin [eᵢ, eᵢ₊₁), the last one closed."""
@@ -160,6 +165,13 @@ class Tally:
         inner = 2 * np.searchsorted(self.cuts, self.edges[1:-1]) + 1
         starts = np.concatenate(([0], inner))
         return np.add.reduceat(self.mated, starts), np.add.reduceat(self.nonmated, starts)
+
+
+def _in_pairs(cells: Counts, gap_follows: bool) -> Counts:
+    """Add each gap to the cut below it, or to the cut above it."""
+    if gap_follows:
+        return np.append(cells[:1], cells[1::2] + cells[2::2])
+    return np.append(cells[:-1:2] + cells[1::2], cells[-1:])
 
 
 def make_edges(low: float, high: float, bins: int) -> NDArray[np.float64]:
@@ -195,8 +207,7 @@ def _count(cuts: NDArray[np.float64], scores: FloatArray) -> tuple[Counts, Count
         part = buffer[: len(piece)]
         part[:] = piece
         part.sort()
-        if not (np.isfinite(part[0]) and np.isfinite(part[-1])):  # NaN sorts to the end
-            check_finite(piece, "scores")
+        check_finite(part[[0, -1]], "scores")  # NaN sorts to the end
         left = np.searchsorted(part, cuts_here)
         below += left
         hit = np.flatnonzero(part[np.minimum(left, len(part) - 1)] == cuts_here)

@@ -1,6 +1,6 @@
 """Errors of an adversary who decides by a threshold: EER, ROCCH-EER, TPR at low FPR, C_llr.
 
-Seed 001 sections 3.1 and 3.2. Every function takes a set of scores or its tally.
+Maouche et al. 2020, sections 3.1 and 3.2. Every function takes a set of scores or its tally.
 """
 
 from __future__ import annotations
@@ -36,13 +36,15 @@ class Roc:
 def roc(scores: ScoreSource | Tally, *, hull: bool = False) -> Roc:
     """False-alarm and miss rates at every threshold (``hull``: on the convex hull)."""
     tally = as_tally(scores)
-    passed_mated, passed_nonmated = tally.cumulative
     if hull:
         blocks = oracle_blocks(tally)
-        passed_mated, passed_nonmated = np.cumsum(blocks.mated), np.cumsum(blocks.nonmated)
-    miss = np.concatenate(([0.0], passed_mated / tally.n_mated))
-    alarms = np.concatenate(([tally.n_nonmated], tally.n_nonmated - passed_nonmated))
-    return Roc(alarms / tally.n_nonmated, miss)
+        mated, nonmated = blocks.mated, blocks.nonmated
+    else:
+        filled = (tally.mated + tally.nonmated) > 0
+        mated, nonmated = tally.mated[filled], tally.nonmated[filled]
+    miss = np.concatenate(([0], np.cumsum(mated)))
+    alarms = tally.n_nonmated - np.concatenate(([0], np.cumsum(nonmated)))
+    return Roc(alarms / tally.n_nonmated, miss / tally.n_mated)
 
 
 def _crossing(passed_mated: Counts, passed_nonmated: Counts) -> float:
@@ -108,13 +110,12 @@ def require_fpr(n_nonmated: float, fpr: float) -> None:
 def tpr_at_fpr_of(tally: Tally, fpr: float) -> float:
     """Share of mated pairs found at a false-alarm rate, from a tally of any size."""
     passed_mated, passed_nonmated = tally.cumulative
-    mated, nonmated = tally.steps
     quota = tally.n_nonmated * fpr
-    # the first step, from the top, with which the false alarms would exceed the quota
-    i = int(np.searchsorted(passed_nonmated, tally.n_nonmated - quota))
+    # the first cell, from the top, with which the false alarms would exceed the quota
+    i = int(np.searchsorted(passed_nonmated, tally.n_nonmated - quota * (1 + 1e-12)))
     found, alarms = tally.n_mated - passed_mated[i], tally.n_nonmated - passed_nonmated[i]
-    share = (quota - alarms) / nonmated[i]
-    return float((found + share * mated[i]) / tally.n_mated)
+    share = np.clip((quota - alarms) / tally.nonmated[i], 0.0, 1.0)
+    return float((found + share * tally.mated[i]) / tally.n_mated)
 
 
 def cllr(scores: ScoreSource | Tally) -> float:
@@ -124,8 +125,8 @@ def cllr(scores: ScoreSource | Tally) -> float:
                                     + \langle \log_2(1 + e^{s}) \rangle_{non-mated} ]
 
     0 = perfect, 1 = no better than scores of zero; above 1 the scores mislead. Brümmer & du Preez,
-    Computer Speech & Language 20, 2006. (The 1/2 is missing in seed 001 eq. 2, but its Table 1 has
-    it.)
+    Computer Speech & Language 20, 2006. (Maouche et al. 2020, eq. 2, leaves the 1/2
+    out; their Table 1 has it.)
     """
     tally = scores if isinstance(scores, Tally) else Tally.of(scores, costs=True)
     if tally.costs is None:

@@ -45,7 +45,9 @@ def write_figures(sources: Sequence[ScoreSource], directory: Path) -> None:
         try:
             figure = histogram_figure(source)
         except SottovoceError as error:
-            _console(stderr=True).print(f"no histogram of {source.name}: {error}", highlight=False, markup=False)
+            _console(stderr=True).print(
+                f"no histogram of {source.name}: {error}", highlight=False, markup=False
+            )
             continue
         write_text(directory / name, figure)
 

@@ -56,6 +56,8 @@ class Line:
     fill: bool = False
     right: bool = False
     """Whether it is read on the right-hand axis."""
+    points: bool = False
+    """Whether it is drawn as separate marks instead of a line."""
 
 
 def line_chart(
@@ -140,6 +142,8 @@ def _draw(line: Line, x: Axis, y: Axis) -> list[str]:
     up = _at_y(y, np.clip(np.asarray(line.y, float), y.low, y.high))
     points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(across, up, strict=True))
     colour, dash = _style(line)
+    if line.points:
+        return [_mark(line, a, b) for a, b in zip(across, up, strict=True)]
     parts = []
     if line.fill:
         base = f"{_at_y(y, y.low):.1f}"
@@ -151,6 +155,19 @@ def _draw(line: Line, x: Axis, y: Axis) -> list[str]:
     ]
 
 
+def _mark(line: Line, x: float, y: float) -> str:
+    """A mark whose shape tells its set without colour."""
+    shapes = (
+        "m-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0",
+        "m-4-4h8v8h-8z",
+        "m0-5l5 8h-10z",
+        "m0-5l5 5l-5 5l-5-5z",
+    )
+    colour, _ = _style(line)
+    shape = shapes[line.style % len(shapes)]
+    return f'<path d="M{x:.1f} {y:.1f}{shape}" fill="{colour}" fill-opacity="0.6"/>'
+
+
 def _style(line: Line) -> tuple[str, str]:
     dash = DASHES[line.style % len(DASHES)]
     return COLOURS[line.style % len(COLOURS)], f' stroke-dasharray="{dash}"' if dash else ""
@@ -158,7 +175,10 @@ def _style(line: Line) -> tuple[str, str]:
 
 def _legend(line: Line, y: float) -> list[str]:
     colour, dash = _style(line)
+    text = f'<text x="{LEFT + 50}" y="{y + 4}">{escape(line.name)}</text>'
+    if line.points:
+        return [_mark(line, LEFT + 20, y), text]
     return [
         f'<path d="M{LEFT} {y}h40" stroke="{colour}" stroke-width="2"{dash}/>',
-        f'<text x="{LEFT + 50}" y="{y + 4}">{escape(line.name)}</text>',
+        text,
     ]

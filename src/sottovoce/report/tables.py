@@ -59,12 +59,6 @@ def remarks(summary: ScoreSummary) -> list[str]:
             f"Worst case, category {summary.tag}: {TAGS[summary.tag]}. These scores could have "
             f"shown at most log10(l) = {summary.attainable_log10_lr:.2f}."
         )
-    eer = summary.measures.get("eer")
-    if eer is not None and eer.value is not None and eer.value > 0.5:
-        lines.append(
-            "EER above 50 %: the scores point the wrong way (distances instead of similarities, "
-            "or labels swapped?). An adversary may simply turn them round."
-        )
     if summary.resampling:
         plan = summary.resampling
         lines.append(
@@ -88,7 +82,7 @@ def _caution(unit: str) -> str:
 
 def _number(value: float | None, measure: Measure) -> str:
     if value is None:
-        return "too few"
+        return "–"
     if measure.unit == "%":
         return f"{100 * value:.2f} %"
     return f"{value:.3f}" if value < 1e4 else f"{value:.4g}"

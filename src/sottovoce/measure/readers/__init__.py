@@ -1,23 +1,32 @@
-"""Reading score sets: one module a format, chosen by the name of the file."""
+"""Reading score sets: one module a format, imported when a file of that kind is read."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
 from sottovoce.errors import InputError
-from sottovoce.measure.readers.kaldi import read_kaldi
-from sottovoce.measure.readers.npz import read_npz
-from sottovoce.measure.readers.shards import read_directory, read_parquet
-from sottovoce.measure.readers.table import read_csv
 from sottovoce.measure.scores import ScoreSource
 from sottovoce.registry import Registry
 
-READERS: Registry[Callable[[Path], ScoreSource]] = Registry("reader", group="sottovoce.readers")
-READERS.add(".npz", read_npz)
-READERS.add(".csv", read_csv)
-READERS.add(".tsv", read_csv)
-READERS.add(".parquet", read_parquet)
+Reader = Callable[[Path], ScoreSource]
+
+READERS: Registry[Reader] = Registry("reader", group="sottovoce.readers")
+
+
+def _add(suffix: str, module: str, function: str) -> None:
+    def read(path: Path) -> ScoreSource:
+        reader: Reader = getattr(import_module(f"{__name__}.{module}"), function)
+        return reader(path)
+
+    READERS.add(suffix, read)
+
+
+_add(".npz", "npz", "read_npz")
+_add(".csv", "table", "read_csv")
+_add(".tsv", "table", "read_csv")
+_add(".parquet", "parquet", "read_parquet")
 
 
 def read_scores(
@@ -30,20 +39,49 @@ def read_scores(
     """
     path = Path(path)
     for named in (path, trials, utt2spk):
-        if named is not None and not Path(named).exists():
-            raise InputError(f"{named}: no such file; check the name")
-    if path.is_file() and path.stat().st_size == 0:
-        raise InputError(f"{path}: empty (0 bytes); write it again")
+        if named is not None:
+            _check_there(Path(named))
     if trials is not None:
+        from sottovoce.measure.readers.kaldi import read_kaldi
+
         return read_kaldi(path, Path(trials), Path(utt2spk) if utt2spk is not None else None)
+    if utt2spk is not None:
+        raise InputError(f"{utt2spk}: speakers go with Kaldi scores; name their trials file too")
     if path.is_dir():
-        return read_directory(path)
+        return _read_directory(path)
     if path.suffix not in READERS:
         raise InputError(
             f"{path}: unknown kind of file; use {', '.join(READERS)}, a directory of shards, or "
-            "Kaldi scores with --trials"
+            "Kaldi scores with a trials file"
         )
     return READERS[path.suffix](path)
+
+
+def _check_there(path: Path) -> None:
+    try:
+        empty = path.is_file() and path.stat().st_size == 0
+        there = path.exists()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}); check the name") from None
+    if not there:
+        raise InputError(f"{path}: no such file; check the name")
+    if empty:
+        raise InputError(f"{path}: empty (0 bytes); write it again")
+
+
+def _read_directory(path: Path) -> ScoreSource:
+    if shards := sorted(path.glob("*.parquet")):
+        from sottovoce.measure.readers.parquet import read_parquet
+
+        return read_parquet(path, shards)
+    if (path / "mated.npy").is_file() and (path / "nonmated.npy").is_file():
+        from sottovoce.measure.readers.npy import read_npy_pair
+
+        return read_npy_pair(path)
+    raise InputError(
+        f"{path}: a directory without scores; put *.parquet shards or mated.npy and nonmated.npy "
+        "in it, or name a file"
+    )
 
 
 __all__ = ["READERS", "read_scores"]

@@ -22,13 +22,14 @@ SPEAKERS = ("mated_speaker", "nonmated_enrol_speaker", "nonmated_trial_speaker")
 def read_npz(path: Path) -> Scores:
     """Read scores from a ``.npz`` file; never unpickles anything."""
     try:
+        with path.open("rb") as file:
+            if file.read(2) != b"PK":
+                raise InputError(f"{path}: not a .npz archive; write it with np.savez({_SAVE})")
         with np.load(path, allow_pickle=False) as archive:
-            if not isinstance(archive, np.lib.npyio.NpzFile):
-                raise InputError(f"{path}: one bare array; save both with np.savez({_SAVE})")
-            wanted = [name for name in (*SIDES, *SPEAKERS) if name in archive.files]
             found = list(archive.files)
+            wanted = [name for name in (*SIDES, *SPEAKERS) if name in found]
             arrays = {name: archive[name] for name in wanted}
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError) as error:
         raise InputError(f"{path}: damaged or cut off ({_short(error)}); write it again") from None
     except ValueError as error:
         raise InputError(f"{path}: {_reason(error)}") from None
@@ -37,7 +38,11 @@ def read_npz(path: Path) -> Scores:
         have = ", ".join(found) or "nothing"
         raise InputError(f"{path}: no array {missing[0]!r} (has {have}); use np.savez({_SAVE})")
     return Scores(
-        arrays["mated"], arrays["nonmated"], speakers=_speakers(path, arrays), name=path.stem
+        arrays["mated"],
+        arrays["nonmated"],
+        speakers=_speakers(path, arrays),
+        name=path.stem,
+        origin=str(path),
     )
 
 

@@ -18,6 +18,10 @@ MATED = ("mated", "target", "1", "true")
 NONMATED = ("nonmated", "non-mated", "nontarget", "non-target", "0", "false")
 SPEAKERS = ("enrol_speaker", "trial_speaker")
 IDS = ("enrol", "trial")
+LINE, VALUE, MATED_ROW = "\0line", "\0value", "\0mated"
+"""Columns of our own, under names no header can have."""
+
+BAD_LABEL = "label is neither mated nor nonmated"
 
 
 def read_csv(path: Path) -> Scores:
@@ -30,27 +34,31 @@ def read_csv(path: Path) -> Scores:
     return from_table(table, path, first_line=2)
 
 
-def from_table(table: pl.DataFrame, path: Path, *, first_line: int) -> Scores:
-    """Check a table of scores and split it by label; ``first_line`` numbers its first row."""
+def from_table(table: pl.DataFrame, path: Path, *, first_line: int = 1) -> Scores:
+    """Check a table of scores and split it by label.
+
+    Messages give the line in the column ``LINE``; without one, rows count from ``first_line``.
+    """
     check_columns(table.columns, path)
-    table = table.with_row_index("line", offset=first_line)
+    if LINE not in table.columns:
+        table = table.with_row_index(LINE, offset=first_line)
     values = table.with_columns(
-        pl.col("score").cast(pl.Float64, strict=False).alias("value"), mated_label().alias("mated")
+        pl.col("score").cast(pl.Float64, strict=False).alias(VALUE), mated_label().alias(MATED_ROW)
     )
-    _refuse(values.filter(pl.col("value").is_null()), "score", "is not a number", path)
-    _refuse(values.filter(~pl.col("value").is_finite()), "score", "is not finite", path)
-    _refuse(
-        values.filter(pl.col("mated").is_null()), "label", "is neither mated nor nonmated", path
-    )
-    _refuse_duplicates(values, path)
-    mated, nonmated = values.filter("mated"), values.filter(~pl.col("mated"))
-    kind = table.schema["score"]
-    dtype = np.float32 if kind == pl.Float32 else np.float64
+    refuse(values.filter(pl.col(VALUE).is_null()), "score is not a number", path)
+    refuse(values.filter(~pl.col(VALUE).is_finite()), "score is not finite", path)
+    refuse(values.filter(pl.col(MATED_ROW).is_null()), BAD_LABEL, path)
+    if set(IDS) <= set(table.columns):
+        again = values.filter(~pl.struct(IDS).is_first_distinct())
+        refuse(again, "the same enrol and trial again", path)
+    mated, nonmated = values.filter(MATED_ROW), values.filter(~pl.col(MATED_ROW))
+    dtype = np.float32 if table.schema["score"] == pl.Float32 else np.float64
     return Scores(
-        mated["value"].to_numpy().astype(dtype),
-        nonmated["value"].to_numpy().astype(dtype),
+        mated[VALUE].to_numpy().astype(dtype),
+        nonmated[VALUE].to_numpy().astype(dtype),
         speakers=_speakers(mated, nonmated, path),
         name=path.stem,
+        origin=str(path),
     )
 
 
@@ -73,41 +81,28 @@ def brief(error: Exception) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0][:100]
 
 
-def _refuse(rows: pl.DataFrame, column: str, complaint: str, path: Path) -> None:
-    if rows.is_empty():
-        return
-    lines = (f"line {line}" for line in rows["line"].head(3))
-    raise InputError(
-        f"{path}: {column} {complaint} in {first_few(lines, len(rows))}; correct or remove"
-    )
-
-
-def _refuse_duplicates(table: pl.DataFrame, path: Path) -> None:
-    if not set(IDS) <= set(table.columns):
-        return
-    again = table.filter(~pl.struct(IDS).is_first_distinct())
-    if again.is_empty():
-        return
-    lines = (f"line {line}" for line in again["line"].head(3))
-    raise InputError(
-        f"{path}: the same enrol and trial again in {first_few(lines, len(again))}; "
-        "keep one score a pair"
-    )
+def refuse(rows: pl.DataFrame, complaint: str, path: Path) -> None:
+    """Refuse the table if any rows are complained of, naming the first lines."""
+    if not rows.is_empty():
+        lines = (f"line {line}" for line in rows[LINE].head(3))
+        where = first_few(lines, len(rows))
+        raise InputError(f"{path}: {complaint} in {where}; correct or remove")
 
 
 def _speakers(mated: pl.DataFrame, nonmated: pl.DataFrame, path: Path) -> Speakers | None:
-    if not set(SPEAKERS) <= set(mated.columns):
+    given = [name for name in SPEAKERS if name in mated.columns]
+    if not given:
         return None
-    enrol, trial = SPEAKERS
-    _refuse(
-        mated.filter(pl.col(enrol) != pl.col(trial)), "label", "is mated for two speakers", path
-    )
-    _refuse(
-        nonmated.filter(pl.col(enrol) == pl.col(trial)),
-        "label",
-        "is nonmated for one speaker",
-        path,
-    )
+    if len(given) == 1:
+        raise InputError(f"{path}: only one of {' and '.join(SPEAKERS)}; give both or neither")
+    enrol, trial = (pl.col(name).cast(pl.String).str.strip_chars() for name in SPEAKERS)
+    for rows in (mated, nonmated):
+        unnamed = enrol.is_null() | trial.is_null() | (enrol == "") | (trial == "")
+        refuse(rows.filter(unnamed), "speaker is missing", path)
+    refuse(mated.filter(enrol != trial), "label is mated for two speakers", path)
+    refuse(nonmated.filter(enrol == trial), "label is nonmated for one speaker", path)
     return Speakers.from_names(
-        mated[enrol].to_numpy(), nonmated[enrol].to_numpy(), nonmated[trial].to_numpy()
+        mated.select(enrol).to_series().to_numpy(),
+        nonmated.select(enrol).to_series().to_numpy(),
+        nonmated.select(trial).to_series().to_numpy(),
     )

@@ -1,0 +1,58 @@
+"""Scores in two flat ``.npy`` files, of which the non-mated one may be larger than memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from sottovoce.errors import InputError
+from sottovoce.measure.readers.stream import Stream
+from sottovoce.measure.scores import CHUNK, FloatArray, as_scores
+
+
+def read_npy_pair(directory: Path) -> Stream:
+    """Read ``mated.npy`` into memory and stream ``nonmated.npy``."""
+    mated, nonmated = directory / "mated.npy", directory / "nonmated.npy"
+    few = [chunk.copy() for chunk in npy_chunks(mated)]
+    with nonmated.open("rb") as file:
+        count, _ = _header(file, nonmated)
+    return Stream(directory.name, np.concatenate(few), count, lambda: npy_chunks(nonmated))
+
+
+def npy_chunks(path: Path) -> Iterator[FloatArray]:
+    """Read a flat array a chunk at a time into one small buffer, which the next chunk overwrites.
+
+    Not memory-mapped: mapped pages would count as this process's memory.
+    """
+    try:
+        with path.open("rb") as file:
+            left, dtype = _header(file, path)
+            buffer = np.empty(min(CHUNK, left), dtype)
+            while left:
+                part = buffer[: min(CHUNK, left)]
+                if file.readinto(part.data.cast("B")) != part.nbytes:
+                    raise InputError(
+                        f"{path}: cut off, {left:,} scores are lacking; write it again"
+                    )
+                left -= len(part)
+                yield as_scores(part, str(path))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+
+
+def _header(file: BinaryIO, path: Path) -> tuple[int, np.dtype[Any]]:
+    """Length and type of a flat, non-empty array of numbers; anything else is refused."""
+    try:
+        first = np.lib.format.read_magic(file) == (1, 0)
+        read = np.lib.format.read_array_header_1_0 if first else np.lib.format.read_array_header_2_0
+        shape, _, dtype = read(file)
+    except (ValueError, EOFError) as error:
+        raise InputError(f"{path}: not a NumPy array ({str(error)[:80]}); write it again") from None
+    if len(shape) != 1 or dtype.kind not in "fiu":
+        raise InputError(f"{path}: {dtype} of shape {shape}; needs a flat array of numbers")
+    if not shape[0]:
+        raise InputError(f"{path}: no scores; at least 1 is needed: add trials of this kind")
+    return shape[0], dtype

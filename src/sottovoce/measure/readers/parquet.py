@@ -1,0 +1,79 @@
+"""Scores in Parquet: one file, or shards larger than memory.
+
+The columns are ``score`` and ``label``, as in other tables. Large sets are streamed: mated scores
+are held in memory, non-mated ones read a batch at a time. Shards whose row groups hold one label
+each (as they do when one class is written at a time) are read fastest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+
+from sottovoce.errors import InputError
+from sottovoce.measure.readers.stream import Stream
+from sottovoce.measure.readers.table import brief, check_columns, from_table, mated_label
+from sottovoce.measure.scores import CHUNK, FloatArray, ScoreSource, as_scores
+
+IN_MEMORY = 20_000_000
+"""Tables of more rows than this are streamed, and resampled by trial only."""
+
+
+def read_parquet(path: Path, shards: list[Path] | None = None) -> ScoreSource:
+    """Read one Parquet file or several shards: into memory if they fit, as a stream if not."""
+    files = shards or [path]
+    try:
+        frame = pl.scan_parquet(files)
+        columns = frame.collect_schema().names()
+        check_columns(columns, path)
+        rows = frame.select(pl.len()).collect().item()
+        if rows <= IN_MEMORY:
+            return from_table(frame.collect(), path, first_line=1)
+        return _stream(path, files, frame, rows)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise InputError(f"{path}: not readable as Parquet ({brief(error)})") from None
+
+
+def _stream(path: Path, files: list[Path], frame: pl.LazyFrame, rows: int) -> Stream:
+    is_mated, is_nonmated = _sides(path, files, frame)
+    found = frame.filter(is_mated).select("score").collect(engine="streaming")
+    mated = as_scores(found["score"].to_numpy(), f"{path}: mated")
+
+    def chunks() -> Iterator[FloatArray]:
+        wanted = frame.filter(is_nonmated).select("score")
+        try:
+            for batch in wanted.collect_batches(maintain_order=False, chunk_size=CHUNK):
+                yield as_scores(batch["score"].to_numpy(), f"{path}: nonmated")
+        except pl.exceptions.PolarsError as error:
+            raise InputError(f"{path}: damaged Parquet ({brief(error)}); write it again") from None
+
+    return Stream(path.stem, mated, rows - len(mated), chunks)
+
+
+def _sides(path: Path, files: list[Path], frame: pl.LazyFrame) -> list[pl.Expr]:
+    """Which rows are mated, and which non-mated.
+
+    The first rows of each shard tell the spelling of the labels; asking for any other label is
+    nearly free, because the reader skips row groups whose statistics rule one out. So is asking
+    for one label by equality, the reason not to compare with all spellings.
+    """
+    label = pl.col("label")
+    heads = [pl.scan_parquet(file).select("label").head(1000).collect() for file in files]
+    seen = pl.concat(heads).unique()
+    other = label.is_null() | ~label.is_in(seen["label"].drop_nulls().to_list())
+    others = frame.filter(other).select("label").unique()
+    kinds = pl.concat([seen, others.collect(engine="streaming")])
+    kinds = kinds.with_columns(mated_label().alias("mated"))
+    unknown = kinds.filter(pl.col("mated").is_null())["label"].to_list()
+    if unknown:
+        raise InputError(f"{path}: label {unknown[0]!r} is neither mated nor nonmated; correct it")
+    sides = []
+    for side, word in ((True, "mated"), (False, "nonmated")):
+        spellings = kinds.filter(pl.col("mated") == side)["label"].to_list()
+        if not spellings:
+            raise InputError(f"{path}: no scores labelled {word}; add trials of this kind")
+        one = len(spellings) == 1
+        sides.append(label == spellings[0] if one else label.is_in(spellings))
+    return sides

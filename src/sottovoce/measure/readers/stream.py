@@ -1,0 +1,43 @@
+"""A set of scores larger than memory, read again each time it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from sottovoce.measure.scores import FloatArray, check_finite
+
+
+@dataclass(frozen=True, eq=False)
+class Stream:
+    """A set of scores of which only the mated ones are in memory."""
+
+    name: str
+    mated: FloatArray
+    n_nonmated: int
+    chunks: Callable[[], Iterator[FloatArray]]
+    speakers: None = None
+
+    def nonmated_chunks(self) -> Iterator[FloatArray]:
+        """Read the non-mated scores once more."""
+        return self.chunks()
+
+    @cached_property
+    def _range(self) -> tuple[float, float]:
+        """Costs a read of everything, so it is done only when asked for (histograms ask)."""
+        low, high = check_finite(self.mated, f"{self.name}: mated")
+        for chunk in self.chunks():
+            ends = check_finite(chunk, f"{self.name}: nonmated")
+            low, high = min(low, ends[0]), max(high, ends[1])
+        return low, high
+
+    @property
+    def low(self) -> float:
+        """The smallest score of both classes."""
+        return self._range[0]
+
+    @property
+    def high(self) -> float:
+        """The largest score of both classes."""
+        return self._range[1]

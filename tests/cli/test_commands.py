@@ -1,0 +1,215 @@
+"""The command line as a user meets it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from sottovoce.cli import run
+from sottovoce.cli.app import COMMANDS
+
+
+@pytest.fixture
+def scores(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(0)
+    path = tmp_path / "scores.npz"
+    np.savez(path, mated=rng.normal(2, 1, 200), nonmated=rng.normal(0, 1, 2000))
+    return path
+
+
+def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--help"]) == 0
+    shown = capsys.readouterr().out
+    assert all(name in shown for name in COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_has_help_with_an_example(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([command, "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert f"Example: sottovoce {command}" in shown and "--json" in shown
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys; from sottovoce.cli import run; run(['--help']);"
+        "heavy = {'numpy', 'scipy', 'polars', 'rich', 'numba'} & set(sys.modules);"
+        "sys.exit(f'imported {heavy}' if heavy else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_measure_prints_a_row_a_measure(scores: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["measure", str(scores), "--resamples", "30"]) == 0
+    shown = capsys.readouterr().out
+    for word in ("ROCCH-EER", "Cllr_min", "D_ECE", "worst case", "D_sys", "TPR at FPR 0.1 %"):
+        assert word in shown
+    for word in ("95 % interval", "higher = more disclosed", "200 + 2,000"):
+        assert word in shown
+    assert "needs 10,000" in shown  # a rate that 2,000 scores cannot show, and the limit
+
+
+def test_measure_json_keeps_the_contract(scores: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["measure", str(scores), "--json", "--resamples", "30"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["n_mated"] == 200 and printed["n_nonmated"] == 2000
+    names = {"eer", "rocch_eer", "cllr", "min_cllr", "d_ece", "worst_case_log10_lr", "linkability"}
+    assert names <= set(printed["measures"])
+    for name in names:
+        one = printed["measures"][name]
+        assert one["low"] <= one["value"] <= one["high"]
+    assert printed["tag"] in "0ABCDEF"
+    (source,) = printed["provenance"]["inputs"]
+    assert source["name"] == "scores.npz" and len(source["sha256"]) == 64
+
+
+def test_json_before_the_scores_does_not_overwrite_them(
+    scores: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = scores.read_bytes()
+    assert run(["measure", "--json", str(scores), "--no-interval"]) == 0
+    assert "eer" in json.loads(capsys.readouterr().out)["measures"]
+    assert scores.read_bytes() == before
+
+
+def test_json_to_a_file_also_prints_the_table(
+    scores: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "new" / "out.json"
+    assert run(["measure", str(scores), "--no-interval", "--json", str(target)]) == 0
+    assert "low" not in json.loads(target.read_text())["measures"]["eer"]
+    assert "EER" in capsys.readouterr().out
+    assert [p.name for p in target.parent.iterdir()] == ["out.json"]  # no temporary file is left
+
+
+def test_same_seed_same_numbers(scores: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    printed = []
+    for seed in ("1", "1", "2"):
+        run(["measure", str(scores), "--json", "--resamples", "30", "--seed", seed])
+        printed.append(json.loads(capsys.readouterr().out)["measures"])
+    assert printed[0] == printed[1] != printed[2]
+
+
+def test_figures_are_svg_with_title_and_description(scores: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "figures"
+    assert run(["measure", str(scores), "--no-interval", "--figures", str(folder)]) == 0
+    names = {"ece_log_odds.svg", "ece_prior.svg", "det.svg", "histogram.svg"}
+    assert {path.name for path in folder.iterdir()} == names
+    for path in folder.iterdir():
+        root = ElementTree.parse(path).getroot()
+        svg = "{http://www.w3.org/2000/svg}"
+        assert root.tag == f"{svg}svg"
+        assert root.findtext(f"{svg}title") and root.findtext(f"{svg}desc")
+
+
+def test_compare_shows_all_sets_in_one_table_and_one_figure(
+    scores: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "weaker.npz"
+    rng = np.random.default_rng(1)
+    np.savez(other, mated=rng.normal(0.5, 1, 100), nonmated=rng.normal(0, 1, 500))
+    folder = tmp_path / "figures"
+    done = run(["compare", str(scores), str(other), "--no-interval", "--figures", str(folder)])
+    assert done == 0
+    shown = capsys.readouterr().out
+    assert "scores" in shown and "weaker" in shown and "worst-case category" in shown
+    profile = (folder / "ece_log_odds.svg").read_text()
+    assert "scores (" in profile and "weaker (" in profile
+    assert run(["compare", str(scores), str(other), "--no-interval", "--json", "-"]) == 0
+    sets = json.loads(capsys.readouterr().out)["sets"]
+    assert [one["name"] for one in sets] == ["scores", "weaker"]
+
+
+def test_example_needs_no_file(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["measure", "--example", "--resamples", "30"]) == 0
+    shown = capsys.readouterr().out
+    assert "simulated" in shown and "resamples of 40 speakers" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["measure"], "name one score file"),
+        (["measure", "a.npz", "--example"], "name one score file"),
+        (["measur"], "did you mean 'measure'?"),
+        (["measure", "nowhere.npz"], "nowhere.npz: no such file"),
+        (["measure", "--example", "--only", "err"], "did you mean 'eer'?"),
+        (["measure", "--example", "--interval", "95"], "between 0 and 1"),
+        (["measure", "--example", "--resamples", "3"], "at least 20"),
+        (["measure", "--exampel"], "--exampel"),
+        (["compare", "a.npz"], "at least two"),
+    ],
+)
+def test_wrong_usage_is_one_line_and_code_2(
+    arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(arguments) == 2
+    said = capsys.readouterr()
+    assert said.out == "" and said.err.count("\n") == 1 and words in said.err
+
+
+def make_bad_files(folder: Path) -> dict[str, list[str]]:
+    """Bad files of every kind, and the arguments that name them."""
+    good = folder / "good.npz"
+    np.savez(good, mated=[1.0, 2.0], nonmated=[0.0, 1.0])
+    (folder / "truncated.npz").write_bytes(good.read_bytes()[:150])
+    np.savez(folder / "pickled.npz", mated=np.array([{}], object), nonmated=[0.0])
+    np.savez(folder / "nan.npz", mated=[1.0, np.nan], nonmated=[0.0])
+    np.savez(folder / "empty-side.npz", mated=[], nonmated=[0.0])
+    np.savez(folder / "one-class.npz", mated=[1.0])
+    (folder / "zero.npz").write_bytes(b"")
+    (folder / "zero.csv").write_bytes(b"")
+    (folder / "junk.parquet").write_bytes(b"\x00\xff" * 40)
+    (folder / "text.csv").write_text("score,label\n1.0,mated\nhello,nonmated\n")
+    (folder / "class.csv").write_text("score,label\n1.0,mated\n2.0,mated\n")
+    (folder / "header.tsv").write_text("a\tb\n1\t2\n")
+    (folder / "folder").mkdir()
+    (folder / "notes.docx").write_text("scores")
+    (folder / "kaldi").write_text("a b 1.0\n")
+    (folder / "key").write_text("a c target\n")
+    files = [p.name for p in folder.iterdir() if p.name not in ("good.npz", "kaldi", "key")]
+    named = {name: [str(folder / name)] for name in files}
+    return {**named, "kaldi": [str(folder / "kaldi"), "--trials", str(folder / "key")]}
+
+
+def test_bad_files_of_every_kind(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, arguments in make_bad_files(tmp_path).items():
+        assert run(["measure", *arguments]) == 2, name
+        said = capsys.readouterr()
+        assert said.out == "", name
+        assert said.err.count("\n") == 1 and name in said.err, (name, said.err)
+
+
+def test_a_real_process_shows_no_traceback(tmp_path: Path) -> None:
+    (tmp_path / "bad.npz").write_bytes(b"PK\x03\x04 cut off")
+    command = [sys.executable, "-m", "sottovoce", "measure", str(tmp_path / "bad.npz")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr.startswith("sottovoce: ") and done.stderr.count("\n") == 1
+
+
+def test_a_fault_of_our_own_is_one_line_too(
+    scores: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("inside")
+
+    monkeypatch.setattr("sottovoce.measure.measure_scores", broken)
+    assert run(["measure", str(scores)]) == 70
+    said = capsys.readouterr().err
+    assert "SOTTOVOCE_DEBUG" in said and "inside" not in said and said.count("\n") == 1
+
+
+def test_an_unwritable_place_is_bad_input(scores: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = scores / "below-a-file" / "out.json"
+    assert run(["measure", str(scores), "--no-interval", "--json", str(target)]) == 2
+    assert "cannot be written" in capsys.readouterr().err

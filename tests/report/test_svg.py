@@ -1,0 +1,53 @@
+"""The chart writer: readable without colour, without sight and without escaping accidents."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from sottovoce.measure import Scores, Tally
+from sottovoce.report.figures import det_figure, ece_figure, histogram_figure
+from sottovoce.report.svg import DASHES, Axis, Line, line_chart
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def test_lines_differ_in_dash_pattern_and_names_are_escaped() -> None:
+    lines = [Line(f"<{i}> & co", [0, 1], [0, i], i) for i in range(3)]
+    text = line_chart("a < b", "what & why", Axis.nice("x", 0, 1), Axis.nice("y", 0, 3), lines)
+    root = ElementTree.fromstring(text)
+    assert root.get("role") == "img"
+    assert root.findtext(f"{SVG}title") == "a < b" and root.findtext(f"{SVG}desc") == "what & why"
+    dashes = [line.get("stroke-dasharray", "") for line in root.iter(f"{SVG}polyline")]
+    assert dashes == list(DASHES[:3])
+    assert "<2> & co" in {text.text for text in root.iter(f"{SVG}text")}
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "marks"),
+    [
+        (0, 1, ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]),
+        (-10, 10, ["-10", "-5", "0", "5", "10"]),
+        (0, 0.006, ["0.000", "0.001", "0.002", "0.003", "0.004", "0.005", "0.006"]),
+    ],
+)
+def test_marks_are_round_numbers(low: float, high: float, marks: list[str]) -> None:
+    assert [mark for _, mark in Axis.nice("x", low, high).ticks] == marks
+
+
+def test_figures_hold_finite_numbers_only() -> None:
+    rng = np.random.default_rng(0)
+    separated = Scores(rng.normal(9, 1, 100), rng.normal(0, 1, 300), name="separated")
+    constant = Scores([1.0] * 30, [1.0] * 30, name="constant")
+    named = [(one.name, Tally.of(one)) for one in (separated, constant)]
+    for text in (ece_figure(named), ece_figure(named, over_prior=True), det_figure(named)):
+        ElementTree.fromstring(text)
+        assert "nan" not in text and "inf" not in text
+    assert "D_sys = 1.000" in histogram_figure(separated)
+
+
+def test_the_ece_legend_tells_disclosure_worst_case_and_tag() -> None:
+    scores = Scores(range(100, 200), range(100), name="open book")
+    assert "open book (0.721, 2.00, C)" in ece_figure([("open book", Tally.of(scores))])
