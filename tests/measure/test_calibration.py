@@ -106,7 +106,7 @@ def test_llrs_take_the_proportion_of_the_classes_out() -> None:
     assert llrs[2] == math.inf
 
 
-def test_calibration_of_seed_001_case_1() -> None:
+def test_calibration_of_maouche_2020_case_1() -> None:
     found = calibrate(Scores([3, 5, 7, 8], [1, 2, 4, 6]))
     np.testing.assert_allclose(
         found.llr([1, 2, 3, 4, 5, 6, 7, 8]), [-np.inf, -np.inf, 0, 0, 0, 0, np.inf, np.inf]

@@ -11,12 +11,18 @@ import pytest
 from sottovoce.measure import Scores, Tally, disclosure, ece_profile
 from sottovoce.measure.disclosure import FULL_DISCLOSURE, TAGS, attainable, tag_of
 
-BOUNDARIES = {1.0: "AB", 2.0: "BC", 4.0: "CD", 5.0: "DE", 6.0: "EF"}
+BOUNDARIES = {
+    1.0: ("A", "B"),
+    2.0: ("B", "C"),
+    4.0: ("C", "D"),
+    5.0: ("D", "E"),
+    6.0: ("E", "F"),
+}
 
 
 @pytest.mark.parametrize("log10_lr", BOUNDARIES)
 def test_a_boundary_belongs_to_the_higher_category(log10_lr: float) -> None:
-    """Seed 000 Table 1: B from 10¹, C from 10², D from 10⁴, E from 10⁵, F from 10⁶."""
+    """ZEBRA Table 1: B from 10¹, C from 10², D from 10⁴, E from 10⁵, F from 10⁶."""
     below, at = BOUNDARIES[log10_lr]
     assert tag_of(log10_lr) == at
     assert tag_of(math.nextafter(log10_lr, 0)) == below
@@ -42,8 +48,15 @@ def apart(mated: int, nonmated: int) -> Scores:
 
 @pytest.mark.parametrize(
     ("size", "log10_lr", "tag"),
-    [(8, math.log10(9), "A"), (9, 1.0, "B"), (98, math.log10(99), "B"), (99, 2.0, "C")]
-    + [(9_998, math.log10(9_999), "C"), (9_999, 4.0, "D"), (99_999, 5.0, "E")],
+    [
+        (8, math.log10(9), "A"),
+        (9, 1.0, "B"),
+        (98, math.log10(99), "B"),
+        (99, 2.0, "C"),
+        (9_998, math.log10(9_999), "C"),
+        (9_999, 4.0, "D"),
+        (99_999, 5.0, "E"),
+    ],
 )
 def test_score_sets_whose_worst_case_is_a_power_of_ten(
     size: int, log10_lr: float, tag: str
@@ -60,7 +73,7 @@ def test_a_million_to_one(size: int, tag: str) -> None:
 
 
 def test_powers_of_ten_of_unequal_classes() -> None:
-    # (m+1)·n/m = 5·8/4 = 10, and 3·40/… the other way round
+    # (m+1)·n/m = 5·8/4 = 10, for either class the smaller one
     assert disclosure(apart(4, 8)).worst_case_log10_lr == 1.0
     assert disclosure(apart(8, 4)).worst_case_log10_lr == 1.0
     assert disclosure(apart(4, 80)).worst_case_log10_lr == 2.0
@@ -68,7 +81,7 @@ def test_powers_of_ten_of_unequal_classes() -> None:
 
 
 def test_power_of_ten_in_overlapping_classes() -> None:
-    """Ten non-mated and two mated scores on top: (9+1)/1 : 1 after the rule of succession."""
+    """Nine mated scores on top, one among ten non-mated: (9 + 1) : 1 by the rule of succession."""
     mated = [5.0] * 9 + [0.0]
     nonmated = [0.0] * 10
     found = disclosure(Scores(mated, nonmated))

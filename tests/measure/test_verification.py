@@ -58,8 +58,8 @@ def test_eer_by_hand(
     assert rocch_eer(scores) == pytest.approx(on_hull, abs=1e-15)
 
 
-def test_min_cllr_of_seed_001_table_1() -> None:
-    """Table 1 prints 0.50, 0.59 and 0.65; the third is 0.655639 (specs/measures §11)."""
+def test_min_cllr_of_maouche_2020_table_1() -> None:
+    """Table 1 prints 0.50, 0.59 and 0.65; the third is 0.655639 exactly."""
     cases = [
         ([3, 5, 7, 8], [1, 2, 4, 6]),
         ([3, 5, 6, 8], [1, 2, 4, 7]),

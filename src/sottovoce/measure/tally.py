@@ -78,9 +78,9 @@ class Tally:
 
         The cuts must hold every distinct score of at least one class of the *whole* set.
         """
-        mated_cost, nonmated_cost = cost(-mated) if costs else Cost(), Cost()
         below, at = _count(cuts, mated)
         mated_counts = _cells(below, at, len(mated))
+        mated_cost, nonmated_cost = cost(-mated) if costs else Cost(), Cost()
         below, at, total = np.zeros(len(cuts), np.int64), np.zeros(len(cuts), np.int64), 0
         for chunk in nonmated:
             more_below, more_at = _count(cuts, chunk)

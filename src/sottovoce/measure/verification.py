@@ -50,15 +50,16 @@ def roc(scores: ScoreSource | Tally, *, hull: bool = False) -> Roc:
 def _crossing(passed_mated: Counts, passed_nonmated: Counts) -> float:
     """Where the miss rate meets the false-alarm rate along straight segments.
 
-    Takes running counts. The sum of the shares passed grows from 0 to 2 and is 1 where the two
-    errors meet.
+    Takes running counts, in score order.
     """
-    miss, passed = passed_mated / passed_mated[-1], passed_nonmated / passed_nonmated[-1]
-    i = int(np.searchsorted(miss + passed, 1.0))
-    before_miss, before_passed = (miss[i - 1], passed[i - 1]) if i else (0.0, 0.0)
-    rise, run = miss[i] - before_miss, passed[i] - before_passed
-    share = (1.0 - before_miss - before_passed) / (rise + run)
-    return float(before_miss + share * rise)
+    miss = passed_mated / passed_mated[-1]
+    alarm = (passed_nonmated[-1] - passed_nonmated) / passed_nonmated[-1]
+    i = int(np.searchsorted(miss - alarm, 0.0))
+    before_miss, before_alarm = (miss[i - 1], alarm[i - 1]) if i else (0.0, 1.0)
+    rise, run = miss[i] - before_miss, before_alarm - alarm[i]
+    if not run:
+        return float(before_alarm)
+    return float(before_miss + rise * (before_alarm - before_miss) / (rise + run))
 
 
 def eer(scores: ScoreSource | Tally) -> float:

@@ -10,16 +10,17 @@ import numpy as np
 
 from sottovoce.errors import InputError
 from sottovoce.measure.readers.stream import Stream
-from sottovoce.measure.scores import CHUNK, FloatArray, as_scores
+from sottovoce.measure.scores import CHUNK, FloatArray, as_scores, check_finite
 
 
 def read_npy_pair(directory: Path) -> Stream:
     """Read ``mated.npy`` into memory and stream ``nonmated.npy``."""
     mated, nonmated = directory / "mated.npy", directory / "nonmated.npy"
-    few = [chunk.copy() for chunk in npy_chunks(mated)]
+    few = np.concatenate([chunk.copy() for chunk in npy_chunks(mated)])
+    check_finite(few, str(mated))
     with nonmated.open("rb") as file:
         count, _ = _header(file, nonmated)
-    return Stream(directory.name, np.concatenate(few), count, lambda: npy_chunks(nonmated))
+    return Stream(directory.name, str(directory), few, count, lambda: npy_chunks(nonmated))
 
 
 def npy_chunks(path: Path) -> Iterator[FloatArray]:

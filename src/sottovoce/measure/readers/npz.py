@@ -25,10 +25,11 @@ def read_npz(path: Path) -> Scores:
         with path.open("rb") as file:
             if file.read(2) != b"PK":
                 raise InputError(f"{path}: not a .npz archive; write it with np.savez({_SAVE})")
-        with np.load(path, allow_pickle=False) as archive:
-            found = list(archive.files)
-            wanted = [name for name in (*SIDES, *SPEAKERS) if name in found]
-            arrays = {name: archive[name] for name in wanted}
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as archive:
+                found = list(archive.files)
+                wanted = [name for name in (*SIDES, *SPEAKERS) if name in found]
+                arrays = {name: archive[name] for name in wanted}
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError) as error:
         raise InputError(f"{path}: damaged or cut off ({_short(error)}); write it again") from None
     except ValueError as error:

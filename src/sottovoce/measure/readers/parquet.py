@@ -15,7 +15,7 @@ import polars as pl
 from sottovoce.errors import InputError
 from sottovoce.measure.readers.stream import Stream
 from sottovoce.measure.readers.table import brief, check_columns, from_table, mated_label
-from sottovoce.measure.scores import CHUNK, FloatArray, ScoreSource, as_scores
+from sottovoce.measure.scores import CHUNK, FloatArray, ScoreSource, as_scores, check_finite
 
 IN_MEMORY = 20_000_000
 """Tables of more rows than this are streamed, and resampled by trial only."""
@@ -40,6 +40,7 @@ def _stream(path: Path, files: list[Path], frame: pl.LazyFrame, rows: int) -> St
     is_mated, is_nonmated = _sides(path, files, frame)
     found = frame.filter(is_mated).select("score").collect(engine="streaming")
     mated = as_scores(found["score"].to_numpy(), f"{path}: mated")
+    check_finite(mated, f"{path}: mated")
 
     def chunks() -> Iterator[FloatArray]:
         wanted = frame.filter(is_nonmated).select("score")
@@ -49,7 +50,7 @@ def _stream(path: Path, files: list[Path], frame: pl.LazyFrame, rows: int) -> St
         except pl.exceptions.PolarsError as error:
             raise InputError(f"{path}: damaged Parquet ({brief(error)}); write it again") from None
 
-    return Stream(path.stem, mated, rows - len(mated), chunks)
+    return Stream(path.stem, str(path), mated, rows - len(mated), chunks)
 
 
 def _sides(path: Path, files: list[Path], frame: pl.LazyFrame) -> list[pl.Expr]:

@@ -14,21 +14,25 @@ class Stream:
     """A set of scores of which only the mated ones are in memory."""
 
     name: str
+    origin: str
+    """What to call it in error messages."""
     mated: FloatArray
     n_nonmated: int
-    chunks: Callable[[], Iterator[FloatArray]]
+    read: Callable[[], Iterator[FloatArray]]
     speakers: None = None
 
     def nonmated_chunks(self) -> Iterator[FloatArray]:
         """Read the non-mated scores once more."""
-        return self.chunks()
+        for chunk in self.read():
+            check_finite(chunk, f"{self.origin}: nonmated")
+            yield chunk
 
     @cached_property
     def _range(self) -> tuple[float, float]:
         """Costs a read of everything, so it is done only when asked for (histograms ask)."""
-        low, high = check_finite(self.mated, f"{self.name}: mated")
-        for chunk in self.chunks():
-            ends = check_finite(chunk, f"{self.name}: nonmated")
+        low, high = check_finite(self.mated, f"{self.origin}: mated")
+        for chunk in self.read():
+            ends = check_finite(chunk, f"{self.origin}: nonmated")
             low, high = min(low, ends[0]), max(high, ends[1])
         return low, high
 
