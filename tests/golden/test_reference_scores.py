@@ -1,9 +1,10 @@
 """Reference values of every score measure.
 
 The values follow the definitions of Nautsch et al. 2020 (ZEBRA) and Maouche et al. 2020, "computed
-by two independent plain implementations that agree to 1e-8 on 204 sets; equal scores are one step". ``spkanon_*`` are real speaker-verification LLRs (MIT, Franzreb et al. 2023), all other
-sets are simulated. ``reference_scores.json`` holds the sets of up to 2,000 scores; the large ones
-are checked too where they are at hand.
+by two independent plain implementations that agree to 1e-8 on 204 sets; equal scores are one step".
+``spkanon_*`` are real speaker-verification LLRs (MIT, Franzreb et al. 2023), all other sets are
+simulated. ``reference_scores.json`` holds the sets of up to 2,000 scores; the large ones are
+checked too where they are at hand.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ def refusal(path: Path, *, names: Path | None = None, **options: Any) -> str:
         measure_scores(read_scores(path, **options), interval=None)
     message = str(caught.value)
     assert len(message.splitlines()) == 1, message
-    assert (names or path).stem in message, message
+    assert (names or path).name in message, message
     return message
 
 
