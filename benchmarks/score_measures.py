@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 from peers import naive, naive_everything
+from timing import HEAD, cpu, row
 
 from sottovoce.measure import Scores, Speakers, Tally, acceleration, ece_profile, eer, tpr_at_fpr
 from sottovoce.measure.calibration import oracle_blocks
@@ -33,20 +34,6 @@ from sottovoce.measure.intervals import resample
 from sottovoce.measure.scores import ScoreSource
 from sottovoce.measure.summary import measure_scores
 from sottovoce.measure.verification import min_cllr_of, rocch_eer_of
-
-
-def cpu(work: Callable[[], Any], repeats: int = 3) -> float:
-    """Least CPU seconds of ``work``."""
-    best = float("inf")
-    for _ in range(repeats):
-        begin = time.process_time()
-        work()
-        best = min(best, time.process_time() - begin)
-    return best
-
-
-def row(what: str, ours: float, peer_name: str, peer: float, ratio: str, limit: str) -> None:
-    print(f"| {what} | {ours:.3f} s | {peer_name} | {peer:.3f} s | {ratio} | {limit} |", flush=True)
 
 
 def threshold_measures(scores: ScoreSource) -> dict[str, Any]:
@@ -258,7 +245,7 @@ def main() -> None:
         "resamples": resamples,
         "streamed": streamed,
     }
-    print("| what | ours | peer | its time | ratio | aim |\n|---|---|---|---|---|---|")
+    print(HEAD)
     for name in sys.argv[1:] or parts:
         parts[name]()
 

@@ -17,6 +17,9 @@ from collections.abc import Iterable
 class SottovoceError(Exception):
     """The base of all errors that are the input's fault, not the program's."""
 
+    def __init__(self, message: str) -> None:
+        super().__init__(" ".join(message.split()))  # one line, whatever was quoted in it
+
 
 class InputError(SottovoceError):
     """A file or an array is not what it should be."""

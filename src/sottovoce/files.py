@@ -1,4 +1,4 @@
-"""Writing files whole or not at all, and telling which file was read."""
+"""Writing files whole or not at all, and telling whether a file is there and which it was."""
 
 from __future__ import annotations
 
@@ -11,13 +11,18 @@ from sottovoce.errors import InputError
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write ``text`` under a temporary name beside ``path`` and rename it: never half a file."""
+    """Write ``text`` in UTF-8 with ``\\n`` at line ends, as :func:`write_bytes` writes."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write ``data`` under a temporary name beside ``path`` and rename it: never half a file."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
             os.chmod(temporary, 0o666 & ~_umask())
             os.replace(temporary, path)
         except BaseException:
@@ -31,6 +36,19 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def check_there(path: Path) -> None:
+    """Refuse a path where nothing is, or an empty file."""
+    try:
+        empty = path.is_file() and path.stat().st_size == 0
+        there = path.exists()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}); check the name") from None
+    if not there:
+        raise InputError(f"{path}: no such file; check the name")
+    if empty:
+        raise InputError(f"{path}: empty (0 bytes); write it again")
 
 
 def fingerprint(path: Path) -> dict[str, str | int]:

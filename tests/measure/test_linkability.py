@@ -55,7 +55,7 @@ def test_the_prior_ratio_must_be_a_number_above_zero(omega: float) -> None:
 
 
 def test_a_tally_without_bins_is_refused() -> None:
-    with pytest.raises(InputError, match="no histogram edges"):
+    with pytest.raises(InputError, match="no histogram of 2 bins"):
         linkability(Tally.of(normal(1, 50, 50)))
 
 

@@ -12,6 +12,8 @@ from sottovoce.registry import did_you_mean
 COMMANDS = {
     "measure": "All score measures of one score set.",
     "compare": "Several score sets side by side.",
+    "similarity": "Voices before and after anonymisation.",
+    "reidentify": "Singling Out, Linkability, rank and top-k over population size.",
 }
 """Name and one line of help; the command is ``command`` in the module of that name."""
 

@@ -16,7 +16,10 @@ from sottovoce.measure.disclosure import (
     ece_profile,
 )
 from sottovoce.measure.linkability import Linkability, linkability
+from sottovoce.measure.reidentification import reidentify
+from sottovoce.measure.risk import Reidentification, Settings
 from sottovoce.measure.scores import Scores, Speakers
+from sottovoce.measure.similarity import Similarity, similarity
 from sottovoce.measure.summary import Estimate, ScoreSummary, measure_scores
 from sottovoce.measure.tally import Tally
 from sottovoce.measure.verification import cllr, eer, min_cllr, roc, rocch_eer, tpr_at_fpr
@@ -27,8 +30,11 @@ __all__ = [
     "EceProfile",
     "Estimate",
     "Linkability",
+    "Reidentification",
     "ScoreSummary",
     "Scores",
+    "Settings",
+    "Similarity",
     "Speakers",
     "Tally",
     "calibrate",
@@ -39,7 +45,9 @@ __all__ = [
     "linkability",
     "measure_scores",
     "min_cllr",
+    "reidentify",
     "roc",
     "rocch_eer",
+    "similarity",
     "tpr_at_fpr",
 ]

@@ -117,13 +117,18 @@ class Calibration:
     """The natural-log likelihood ratio on each step."""
 
     def llr(self, scores: ArrayLike) -> NDArray[np.float64]:
-        """Calibrate ``scores``; one between two steps gets the value of the lower step."""
-        step = np.searchsorted(self.starts, np.asarray(scores, np.float64), side="right") - 1
-        return self.llrs[step]
+        """Calibrate ``scores``; a new one between two steps gets the value of one of them."""
+        values = np.asarray(scores, np.float64)
+        step = np.searchsorted(self.starts, values, side="right") - 1
+        return np.where(np.isnan(values), np.nan, self.llrs[step])
 
-    def to_dict(self) -> dict[str, list[float]]:
-        """The map as two lists of the same length."""
-        return {"starts": self.starts.tolist(), "llrs": self.llrs.tolist()}
+    def to_dict(self) -> dict[str, list[float | str]]:
+        """The map as two lists of the same length; infinity as text, since JSON has none."""
+
+        def listed(values: NDArray[np.float64]) -> list[float | str]:
+            return [value if np.isfinite(value) else str(value) for value in values.tolist()]
+
+        return {"starts": listed(self.starts), "llrs": listed(self.llrs)}
 
 
 def calibrate(scores: ScoreSource, *, laplace: bool = False) -> Calibration:
@@ -133,7 +138,11 @@ def calibrate(scores: ScoreSource, *, laplace: bool = False) -> Calibration:
     likelihood ratio is infinite. Brümmer & du Preez, "The PAV algorithm optimizes binary proper
     scoring rules", 2009.
     """
-    tally = Tally.of(scores)
+    return calibration_of(Tally.of(scores), laplace=laplace)
+
+
+def calibration_of(tally: Tally, *, laplace: bool = False) -> Calibration:
+    """Find the oracle calibration of tallied scores."""
     blocks = oracle_blocks(tally)
     if laplace:
         blocks = laplace_blocks(blocks)

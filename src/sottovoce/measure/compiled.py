@@ -1,6 +1,6 @@
-"""Two loops that numba compiles, where it is installed: ``pip install 'sottovoce[fast]'``.
+"""Loops that numba compiles, where it is installed: ``pip install 'sottovoce[fast]'``.
 
-Without it the same sums are made by scipy's sparse products, a few times slower.
+Without it the same numbers come from numpy and scipy, a few times slower.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def add_pairs(
     """
     columns = weights.shape[1]
     total = np.empty((columns, len(starts) - 1), np.float64)
-    row = np.empty(columns, np.float32)
+    row = np.empty(columns, weights.dtype)
     for c in range(len(starts) - 1):
         row[:] = 0
         for i in range(starts[c], starts[c + 1]):
@@ -57,3 +57,165 @@ def pool_groups(mated: NDArray[Any], nonmated: NDArray[Any], first: NDArray[np.i
         mated[k], nonmated[k], first[k] = t, n, begin
         k += 1
     return k
+
+
+@njit(cache=True, nogil=True)
+def count_cells(
+    cuts: NDArray[Any], exact: NDArray[np.bool_], scores: NDArray[Any]
+) -> NDArray[np.int64]:
+    """How many scores fall in each cell made by the cuts; starts with −1 if it cannot tell.
+
+    Scores are put into equal buckets, and only the few cuts of the own bucket are compared with.
+    The bucket never falls as the score rises (rounding is monotone too), so this is exact. It
+    cannot tell when a score is not a number or when the cuts crowd in few buckets.
+    """
+    cells = np.zeros(2 * len(cuts) + 1, np.int64)
+    low, high = cuts[0], cuts[-1]
+    buckets = 1 << 17
+    scale = cuts.dtype.type((buckets - 1) / (high - low) if high - low > 1e-30 else 0)
+    inside = np.zeros(buckets + 1, np.int32)
+    for cut in cuts:
+        inside[min(buckets - 1, int((cut - low) * scale)) + 1] += 1
+    if inside.max() > 32:
+        cells[0] = -1
+        return cells
+    first = np.cumsum(inside).astype(np.int32)
+    cell_of = np.where(inside[1:] == 0, 2 * first[:-1], -1).astype(np.int32)
+    for s in scores:
+        if s < low:
+            cells[0] += 1
+        elif s > high:
+            cells[-1] += 1
+        elif s >= low:
+            bucket = min(buckets - 1, int((s - low) * scale))
+            cell = cell_of[bucket]
+            if cell < 0:  # the bucket holds cuts
+                k = first[bucket]
+                while k < first[bucket + 1] and cuts[k] <= s:
+                    k += 1
+                cell = 2 * k - (k > 0 and cuts[k - 1] == s and exact[k - 1])
+            cells[cell] += 1
+        else:  # not a number
+            cells[0] = -1
+            return cells
+    return cells
+
+
+@njit(cache=True, nogil=True)
+def isolate(
+    scores: NDArray[np.float32],
+    top: NDArray[np.int64],
+    owner: NDArray[np.int32],
+    slot: NDArray[np.int32],
+    counts: NDArray[np.int32],
+    first: NDArray[np.int64],
+    true: int,
+    orders: NDArray[np.int32],
+    speakers_at: NDArray[np.int32],
+    shifts: NDArray[np.int32],
+    populations: NDArray[np.int64],
+    gather: int,
+) -> NDArray[np.float64]:
+    """Share of folds that single someone out, draws × populations; see ``singling_out``.
+
+    Small populations are gathered and their highest vectors kept; in large ones the list of the
+    highest vectors of all speakers is walked, passing over who is not included.
+    """
+    speakers, kept = len(counts), counts[true] - 1
+    found = np.empty((len(shifts), len(populations)))
+    buffer, buffer_index = np.empty(24, np.float32), np.empty(24, np.int64)
+    state = np.empty((4, 10))
+    for d in range(len(shifts)):
+        places, at = orders[d % len(orders)], speakers_at[d % len(orders)]
+        shift = shifts[d]
+        own_place = places[(true + shift) % speakers]
+        for p in range(len(populations)):
+            size = populations[p]
+            limit = size - 1 if own_place >= size - 1 else size
+            if size <= gather:
+                filled = 0
+                for place in range(limit + 1):
+                    if place < limit:
+                        j = (at[place] - shift) % speakers
+                    elif own_place >= limit:
+                        j = true
+                    else:
+                        break
+                    for i in range(first[j], first[j] + counts[j]):
+                        filled = _keep(buffer, buffer_index, filled, scores[i], i)
+                listed, limit = buffer_index[:filled], speakers
+            else:
+                listed = top
+            found[d, p] = _walk(
+                listed, scores, owner, slot, counts, true, kept, places, shift, limit, state
+            )
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _keep(
+    buffer: NDArray[np.float32], index: NDArray[np.int64], filled: int, score: float, i: int
+) -> int:
+    """Insert into a list of the highest scores, in falling order; gives its new length."""
+    if filled == len(buffer):
+        if score <= buffer[filled - 1]:
+            return filled
+        filled -= 1
+    k = filled
+    while k > 0 and buffer[k - 1] < score:
+        buffer[k], index[k] = buffer[k - 1], index[k - 1]
+        k -= 1
+    buffer[k], index[k] = score, i
+    return filled + 1
+
+
+@njit(cache=True, nogil=True)
+def _walk(
+    order: NDArray[np.int64],
+    scores: NDArray[np.float32],
+    owner: NDArray[np.int32],
+    slot: NDArray[np.int32],
+    counts: NDArray[np.int32],
+    true: int,
+    kept: int,
+    places: NDArray[np.int32],
+    shift: int,
+    limit: int,
+    state: NDArray[np.float64],
+) -> float:
+    """Decide the ten folds from vectors in falling order; NaN if there are too few of them.
+
+    Exactly one test vector passes if the highest test score is above the threshold and the second
+    is not, so of each fold only those two and two calibration scores matter.
+    """
+    speakers = len(places)
+    seen, upper, highest, second = state[0], state[1], state[2], state[3]
+    seen[:] = 0
+    highest[:] = -np.inf
+    second[:] = -np.inf
+    open_folds, successes = 10, 0
+    for i in order:
+        j = owner[i]
+        if j != true and places[(j + shift) % speakers] >= limit:
+            continue
+        s = np.float64(scores[i])
+        k, mine = counts[j], slot[i]
+        for fold in range(10):
+            if seen[fold] > kept:
+                continue
+            if fold % k == mine:
+                if highest[fold] == -np.inf:
+                    highest[fold] = s
+                elif second[fold] == -np.inf:
+                    second[fold] = s
+                continue
+            seen[fold] += 1
+            if seen[fold] == kept:
+                upper[fold] = s
+            elif seen[fold] > kept:
+                threshold = (upper[fold] + s) / 2
+                successes += highest[fold] > threshold and not second[fold] > threshold
+                open_folds -= 1
+        if open_folds == 0:
+            return successes / 10
+    return np.nan

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
 
+from sottovoce.errors import InputError
 from sottovoce.measure.calibration import (
     Blocks,
     block_llrs,
@@ -60,7 +62,7 @@ class EceProfile:
     @property
     def prior(self) -> NDArray[np.float64]:
         """The prior probability π that a pair is mated."""
-        return np.asarray(1 / (1 + np.exp(-self.prior_log_odds)))
+        return np.asarray(expit(self.prior_log_odds))
 
     def to_dict(self) -> dict[str, list[float]]:
         """Three lists of the same length."""
@@ -86,7 +88,9 @@ def ece_profile(scores: ScoreSource | Tally, prior_log_odds: ArrayLike | None = 
     llr = block_llrs(blocks, tally.n_mated, tally.n_nonmated)
     weight_mated = blocks.mated / tally.n_mated
     weight_nonmated = blocks.nonmated / tally.n_nonmated
-    prior, rest = 1 / (1 + np.exp(-odds)), 1 / (1 + np.exp(odds))
+    if not np.isfinite(odds).all():
+        raise InputError("prior log-odds must be finite; leave out certainty (π = 0 or 1)")
+    prior, rest = expit(odds), expit(-odds)
     has_mated, has_nonmated = weight_mated > 0, weight_nonmated > 0
     posterior = odds[:, None] + llr[None, :]
     mated_bits = np.logaddexp(0, -posterior[:, has_mated]) @ weight_mated[has_mated]
@@ -133,7 +137,7 @@ def d_ece_of(blocks: Blocks) -> float:
     with np.errstate(divide="ignore"):
         for_mated = np.where(a > 0, a * _z(a / b, a > 0), 0.0)
         for_nonmated = np.where(b > 0, b * _z(b / a, b > 0), 0.0)
-    return float((for_mated.sum() + for_nonmated.sum()) / math.log(2))
+    return max(0.0, float((for_mated.sum() + for_nonmated.sum()) / math.log(2)))
 
 
 _SERIES = np.array([(-1) ** (k + 1) / (2 * (k + 2)) for k in range(9, 0, -1)] + [0.0])

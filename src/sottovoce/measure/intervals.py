@@ -8,14 +8,16 @@ on the same cuts: a sparse matrix product, whatever the number of trials.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.special import ndtri, stdtrit
 
 from sottovoce.measure import acceleration
 from sottovoce.measure.cost import Cost, bits
@@ -30,7 +32,7 @@ BATCH = 64
 MIN_SPEAKERS = 5
 """With fewer speakers than this a resample of speakers says nothing; trials are drawn instead."""
 
-Weighted = Callable[[NDArray[np.float32]], NDArray[np.float64]]
+Weighted = Callable[[FloatArray], NDArray[np.float64]]
 """From weights (speakers × resamples) to weighted counts (resamples × cells)."""
 
 _WORTH_COMPILING = 10**8
@@ -86,6 +88,31 @@ def interval_of(
     return Interval(min(low, value), max(high, value))
 
 
+def share_interval(shares: NDArray[np.float64], confidence: float) -> Interval:
+    """Interval of a mean of shares, one a speaker (Wilson's, for as many speakers as it is worth).
+
+    Shares that vary less than yes-or-no answers would are worth more speakers; where all are 0 or
+    all are 1 the interval still says how little so many speakers can show.
+    """
+    n, share = float(len(shares)), float(shares.mean())
+    spread = float(shares.var(ddof=1)) if n > 1 else 0.0
+    if 0.0 < share < 1.0 and spread > 0.0:
+        n = max(n - 1, share * (1 - share) * n / spread)
+    z = float(ndtri((1 + confidence) / 2))
+    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    return Interval(min(share, max(0.0, centre - half)), max(share, min(1.0, centre + half)))
+
+
+def mean_interval(values: NDArray[np.float64], confidence: float) -> Interval:
+    """Interval of a mean of values, one a speaker, by Student's t."""
+    n, mean = len(values), float(values.mean())
+    if n < 2:
+        return Interval(mean, mean)
+    half = float(stdtrit(n - 1, (1 + confidence) / 2) * values.std(ddof=1) / math.sqrt(n))
+    return Interval(mean - half, mean + half)
+
+
 def _by_trial(tally: Tally, replicates: int, rng: np.random.Generator) -> Iterator[Tally]:
     m, n = int(tally.n_mated), int(tally.n_nonmated)
     share_mated, share_nonmated = tally.mated / m, tally.nonmated / n
@@ -102,12 +129,15 @@ def _by_trial(tally: Tally, replicates: int, rng: np.random.Generator) -> Iterat
 def _by_speaker(
     scores: Scores, who: Speakers, tally: Tally, replicates: int, rng: np.random.Generator
 ) -> Iterator[Tally]:
-    mated_counts = _one_way(tally, scores.mated, who)
-    nonmated_counts = _two_way(tally, scores.nonmated, who, replicates)
+    # whole numbers add exactly in float32 up to 2^24; a weighted count is near the plain one
+    fullest = max(tally.mated.max(), tally.nonmated.max())
+    dtype: type[np.floating[Any]] = np.float32 if fullest <= 1 << 22 else np.float64
+    mated_counts = _one_way(tally, scores.mated, who, dtype)
+    nonmated_counts = _two_way(tally, scores.nonmated, who, replicates, dtype)
     weighted_costs = _costs(scores, who) if tally.costs else None
     done = 0
     while done < replicates:
-        weights = _draw_weights(who.count, rng)
+        weights = _draw_weights(who.count, rng).astype(dtype)
         mated, nonmated = _by_resample(mated_counts @ weights), nonmated_counts(weights)
         costs = weighted_costs(weights) if weighted_costs else None
         # with few speakers a draw may leave no pair of one kind: it is drawn again
@@ -122,14 +152,14 @@ def _by_speaker(
         done += len(usable)
 
 
-def _draw_weights(count: int, rng: np.random.Generator) -> NDArray[np.float32]:
+def _draw_weights(count: int, rng: np.random.Generator) -> IntArray:
     """How often each speaker appears in each resample of a batch (speakers × resamples)."""
     drawn = rng.integers(0, count, (count, BATCH)) * BATCH + np.arange(BATCH)
     counts = np.bincount(drawn.ravel(), minlength=count * BATCH)
-    return counts.reshape(count, BATCH).astype(np.float32)
+    return counts.reshape(count, BATCH)
 
 
-def _by_resample(counts: NDArray[np.float32]) -> NDArray[np.float64]:
+def _by_resample(counts: FloatArray) -> NDArray[np.float64]:
     """Cells × resamples to resamples × cells."""
     return np.ascontiguousarray(counts.T, dtype=np.float64)
 
@@ -145,19 +175,29 @@ def _sorted_cells(tally: Tally, scores: FloatArray) -> tuple[IntArray, IntArray]
     return order, starts
 
 
-def _sums(columns: IntArray, starts: IntArray, width: int) -> sparse.csr_array:
+def _sums(
+    columns: IntArray, starts: IntArray, width: int, dtype: type[np.floating[Any]]
+) -> sparse.csr_array:
     """The matrix that adds up, for each cell, the weights of its trials."""
     shape = (len(starts) - 1, width)
-    return sparse.csr_array((np.ones(len(columns), np.float32), columns, starts), shape=shape)
+    return sparse.csr_array((np.ones(len(columns), dtype), columns, starts), shape=shape)
 
 
-def _one_way(tally: Tally, scores: FloatArray, who: Speakers) -> sparse.csr_array:
+def _one_way(
+    tally: Tally, scores: FloatArray, who: Speakers, dtype: type[np.floating[Any]]
+) -> sparse.csr_array:
     """Cells × speakers: times the weights, the weighted mated counts."""
     order, starts = _sorted_cells(tally, scores)
-    return _sums(who.mated[order], starts, who.count)
+    return _sums(who.mated[order], starts, who.count, dtype)
 
 
-def _two_way(tally: Tally, scores: FloatArray, who: Speakers, replicates: int) -> Weighted:
+def _two_way(
+    tally: Tally,
+    scores: FloatArray,
+    who: Speakers,
+    replicates: int,
+    dtype: type[np.floating[Any]],
+) -> Weighted:
     """Weights to weighted non-mated counts; three ways to the same sums.
 
     With few speakers: cells × all pairs of speakers, one product. With many, pairs hardly repeat
@@ -171,24 +211,26 @@ def _two_way(tally: Tally, scores: FloatArray, who: Speakers, replicates: int) -
         return partial(fast.add_pairs, starts, enrol, trial)
     count = who.count
     if count**2 <= _DENSE_PAIRS:
-        table = _sums(enrol * count + trial, starts, count**2)
+        table = _sums(enrol * count + trial, starts, count**2, dtype)
         return lambda w: _by_resample(table @ (w[:, None] * w[None]).reshape(count**2, BATCH))
-    return _blockwise(starts, enrol, trial)
+    return _blockwise(starts, enrol, trial, dtype)
 
 
-def _blockwise(starts: IntArray, enrol: IntArray, trial: IntArray) -> Weighted:
+def _blockwise(
+    starts: IntArray, enrol: IntArray, trial: IntArray, dtype: type[np.floating[Any]]
+) -> Weighted:
     blocks = []
     for begin in range(0, len(enrol), _BLOCK_TRIALS):
         end = min(begin + _BLOCK_TRIALS, len(enrol))
         low = int(np.searchsorted(starts, begin, side="right")) - 1
         high = int(np.searchsorted(starts, end, side="left"))
         inside = np.clip(starts[low : high + 1], begin, end) - begin
-        sums = _sums(np.arange(end - begin), inside, end - begin)
+        sums = _sums(np.arange(end - begin), inside, end - begin, dtype)
         blocks.append((slice(begin, end), slice(low, high), sums))
 
-    def counts(w: NDArray[np.float32]) -> NDArray[np.float64]:
-        total = np.zeros((len(starts) - 1, w.shape[1]), np.float32)
-        a, b = np.empty((2, _BLOCK_TRIALS, w.shape[1]), np.float32)
+    def counts(w: FloatArray) -> NDArray[np.float64]:
+        total = np.zeros((len(starts) - 1, w.shape[1]), dtype)
+        a, b = np.empty((2, _BLOCK_TRIALS, w.shape[1]), dtype)
         for trials, cells, sums in blocks:
             size = sums.shape[1]
             np.take(w, enrol[trials], axis=0, out=a[:size], mode="clip")
@@ -200,9 +242,7 @@ def _blockwise(starts: IntArray, enrol: IntArray, trial: IntArray) -> Weighted:
     return counts
 
 
-def _costs(
-    scores: Scores, who: Speakers
-) -> Callable[[NDArray[np.float32]], tuple[FloatArray, FloatArray]]:
+def _costs(scores: Scores, who: Speakers) -> Callable[[FloatArray], tuple[FloatArray, FloatArray]]:
     """Weights to weighted sums of the costs of mated and of non-mated trials."""
     mated = np.bincount(who.mated, bits(-scores.mated), minlength=who.count)
     pairs = (who.nonmated_enrol, who.nonmated_trial)

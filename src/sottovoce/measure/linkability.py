@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sottovoce.errors import InputError, TooFewError
 from sottovoce.measure.scores import ScoreSource
-from sottovoce.measure.tally import Counts, Tally
+from sottovoce.measure.tally import Counts, Tally, make_edges
 
 MIN_MATED = 20
 """Ten mated scores a bin, two bins at least: with one bin nothing could ever be linked."""
@@ -84,19 +84,23 @@ def linkability(
         Draws the shuffles; default a generator with a fixed seed, so results repeat.
     """
     tally = _histogram(scores, bins)
+    if permutations < 0:
+        raise InputError(f"{permutations} permutations; must be 0 or more")
     if not (np.isfinite(omega) and omega > 0):
         raise InputError(f"omega {omega}: the prior ratio must be a finite number above 0")
     mated, nonmated = tally.binned()
     local = _local(mated, nonmated, omega)
     chance = _chance(mated, nonmated, omega, permutations, rng or np.random.default_rng(0))
-    if tally.edges is None:
-        raise InputError("this tally has no histogram edges; make it with Tally.of(…, bins=…)")
     share, other = mated / mated.sum(), nonmated / nonmated.sum()
-    return Linkability(float(share @ local), chance, tally.edges, local, share, other)
+    edges = np.asarray(tally.edges)
+    return Linkability(float(share @ local), chance, edges, local, share, other)
 
 
 def _histogram(scores: ScoreSource | Tally, bins: int | None) -> Tally:
     if isinstance(scores, Tally):
+        if scores.edges is None or len(scores.edges) < 3:
+            raise InputError("this tally has no histogram of 2 bins; use Tally.of(…, bins=…)")
+        check_linkable(int(scores.n_mated), scores.edges[0], scores.edges[-1])
         return scores
     check_linkable(len(scores.mated), scores.low, scores.high)
     bins = default_bins(len(scores.mated)) if bins is None else bins
@@ -111,6 +115,7 @@ def check_linkable(n_mated: int, low: float, high: float) -> None:
         raise TooFewError(f"{n_mated} mated scores; D_sys needs {MIN_MATED}: add mated trials")
     if not low < high:
         raise InputError(f"all scores are {low:g}; a histogram needs at least two distinct scores")
+    make_edges(low, high, default_bins(n_mated))
 
 
 def d_sys_of(mated: Counts, nonmated: Counts, omega: float = 1.0) -> float:

@@ -38,7 +38,7 @@ class Speakers:
     @classmethod
     def from_names(cls, mated: ArrayLike, enrol: ArrayLike, trial: ArrayLike) -> Speakers:
         """Number the speakers: one name a mated trial, two names a non-mated trial."""
-        sides = [np.asarray(side, dtype=str) for side in (mated, enrol, trial)]
+        sides = [_as_names(side) for side in (mated, enrol, trial)]
         names, codes = np.unique(np.concatenate(sides), return_inverse=True)
         first, second = len(sides[0]), len(sides[0]) + len(sides[1])
         codes = codes.astype(np.int64)
@@ -140,6 +140,15 @@ class Scores:
     def nonmated_chunks(self) -> Iterator[FloatArray]:
         """Go through the non-mated scores, a chunk at a time."""
         yield self.nonmated
+
+
+def _as_names(values: ArrayLike) -> NDArray[np.str_]:
+    array = np.asarray(values)
+    if array.ndim != 1 or array.dtype.kind not in "UiuO":
+        raise InputError(
+            f"speakers: {array.dtype} of shape {array.shape}; give a flat list of names or numbers"
+        )
+    return array.astype(np.str_)
 
 
 def as_scores(values: ArrayLike, where: str) -> FloatArray:

@@ -101,7 +101,7 @@ def require_fpr(n_nonmated: float, fpr: float) -> None:
     """Refuse a false-alarm rate that so many non-mated scores cannot show."""
     if not 0.0 < fpr < 1.0:
         raise InputError(f"false-alarm rate {fpr}: must be above 0 and below 1")
-    if n_nonmated * fpr < 1.0:
+    if n_nonmated * fpr < 1.0 - 1e-9:
         raise TooFewError(
             f"{n_nonmated:,.0f} non-mated scores; a false-alarm rate of {fpr:g} needs "
             f"{1 / fpr:,.0f}: add trials or ask for a higher rate"
@@ -113,7 +113,10 @@ def tpr_at_fpr_of(tally: Tally, fpr: float) -> float:
     passed_mated, passed_nonmated = tally.cumulative
     quota = tally.n_nonmated * fpr
     # the first cell, from the top, with which the false alarms would exceed the quota
-    i = int(np.searchsorted(passed_nonmated, tally.n_nonmated - quota * (1 + 1e-12)))
+    wanted = tally.n_nonmated - quota * (1 + 1e-12)
+    if wanted <= 0:
+        return 1.0
+    i = int(np.searchsorted(passed_nonmated, wanted))
     found, alarms = tally.n_mated - passed_mated[i], tally.n_nonmated - passed_nonmated[i]
     share = np.clip((quota - alarms) / tally.nonmated[i], 0.0, 1.0)
     return float((found + share * tally.mated[i]) / tally.n_mated)

@@ -21,7 +21,7 @@ WIDTH = 110
 
 def print_summary(summary: ScoreSummary) -> None:
     """Print the table of one score set and what has to be said beside it."""
-    console = _console()
+    console = console_for()
     console.print(f"{summary.name}\n", style="bold", highlight=False, markup=False)
     console.print(summary_table(summary))
     console.print()
@@ -31,7 +31,7 @@ def print_summary(summary: ScoreSummary) -> None:
 
 def print_comparison(summaries: Sequence[ScoreSummary]) -> None:
     """Print several score sets in one table."""
-    _console().print(compare_table(summaries))
+    console_for().print(compare_table(summaries))
 
 
 def write_figures(sources: Sequence[ScoreSource], directory: Path) -> None:
@@ -45,13 +45,14 @@ def write_figures(sources: Sequence[ScoreSource], directory: Path) -> None:
         try:
             figure = histogram_figure(source)
         except SottovoceError as error:
-            _console(stderr=True).print(
+            console_for(stderr=True).print(
                 f"no histogram of {source.name}: {error}", highlight=False, markup=False
             )
             continue
         write_text(directory / name, figure)
 
 
-def _console(*, stderr: bool = False) -> Console:
+def console_for(*, stderr: bool = False, width: int = WIDTH) -> Console:
+    """The terminal, or a page of fixed width where there is none."""
     console = Console(stderr=stderr)
-    return console if console.is_terminal else Console(stderr=stderr, width=WIDTH)
+    return console if console.is_terminal else Console(stderr=stderr, width=width)

@@ -58,6 +58,8 @@ class Line:
     """Whether it is read on the right-hand axis."""
     points: bool = False
     """Whether it is drawn as separate marks instead of a line."""
+    band: bool = False
+    """Whether y holds pairs (low, high) between which is shaded; bands have no legend."""
 
 
 def line_chart(
@@ -70,9 +72,22 @@ def line_chart(
     right: Axis | None = None,
 ) -> str:
     """Draw lines over one x axis and one or two y axes."""
-    legend_height = 20 * len(lines)
+    listed = [line for line in lines if not line.band]
+    legend_height = 20 * len(listed)
     height = HEIGHT + legend_height
-    parts = [
+    parts = [*opening(title, description, height), *_grid(x, y)]
+    if right is not None:
+        parts += _right_axis(right)
+    for line in lines:
+        parts += _draw(line, x, right if line.right and right is not None else y)
+    for i, line in enumerate(listed):
+        parts += _legend(line, HEIGHT + 20 * i)
+    return "\n".join([*parts, "</svg>\n"])
+
+
+def opening(title: str, description: str, height: int) -> list[str]:
+    """How every figure begins: size, title and description, white ground, heading."""
+    return [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" '
         f'width="{WIDTH}" height="{height}" '
         'font-family="system-ui, sans-serif" font-size="13" fill="#222">',
@@ -80,15 +95,7 @@ def line_chart(
         f"<desc>{escape(description)}</desc>",
         f'<rect width="{WIDTH}" height="{height}" fill="#fff"/>',
         f'<text x="{LEFT}" y="28" font-size="16" font-weight="600">{escape(title)}</text>',
-        *_grid(x, y),
     ]
-    if right is not None:
-        parts += _right_axis(right)
-    for line in lines:
-        parts += _draw(line, x, right if line.right and right is not None else y)
-    for i, line in enumerate(lines):
-        parts += _legend(line, HEIGHT + 20 * i)
-    return "\n".join([*parts, "</svg>\n"])
 
 
 def _at_x(axis: Axis, value: NDArray[np.float64] | float) -> NDArray[np.float64]:
@@ -139,6 +146,8 @@ def _right_axis(axis: Axis) -> list[str]:
 
 def _draw(line: Line, x: Axis, y: Axis) -> list[str]:
     across = _at_x(x, np.clip(np.asarray(line.x, float), x.low, x.high))
+    if line.band:
+        return [_band(line, across, y)]
     up = _at_y(y, np.clip(np.asarray(line.y, float), y.low, y.high))
     points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(across, up, strict=True))
     colour, dash = _style(line)
@@ -153,6 +162,13 @@ def _draw(line: Line, x: Axis, y: Axis) -> list[str]:
         *parts,
         f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"{dash}/>',
     ]
+
+
+def _band(line: Line, across: NDArray[np.float64], y: Axis) -> str:
+    low, high = _at_y(y, np.clip(np.asarray(line.y, float), y.low, y.high)).T
+    edge = [*zip(across, high, strict=True), *zip(across[::-1], low[::-1], strict=True)]
+    points = " ".join(f"{a:.1f},{b:.1f}" for a, b in edge)
+    return f'<polygon points="{points}" fill="{_style(line)[0]}" fill-opacity="0.12"/>'
 
 
 def _mark(line: Line, x: float, y: float) -> str:

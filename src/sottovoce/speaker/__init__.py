@@ -2,5 +2,6 @@
 
 from sottovoce.speaker.backends import Backend, Cosine, Euclidean
 from sottovoce.speaker.embeddings import Embeddings, speaker_means
+from sottovoce.speaker.plda import Plda
 
-__all__ = ["Backend", "Cosine", "Embeddings", "Euclidean", "speaker_means"]
+__all__ = ["Backend", "Cosine", "Embeddings", "Euclidean", "Plda", "speaker_means"]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
 
 from sottovoce.errors import InputError, first_few
 
@@ -55,20 +57,22 @@ class Embeddings:
     ) -> Embeddings:
         """Check arrays and number the speakers.
 
-        Vectors must be finite, of one dimension and not zero; utterance ids must be unique.
+        Vectors must be finite, of one dimension and not zero; utterance ids must be unique. Vectors
+        in float32 are kept where they are, so a memory-mapped table is never read whole; others
+        are copied.
         """
         where = origin or name
         array = _as_vectors(vectors, where)
         labels = _as_names(speakers, len(array), f"{where}: speakers")
+        _refuse_nameless(labels, f"{where}: speakers")
         names, numbers = np.unique(labels, return_inverse=True)
-        ids = (
-            None
-            if utterances is None
-            else _as_names(utterances, len(array), f"{where}: utterances")
-        )
-        if ids is not None:
+        ids = genders = None
+        if utterances is not None:
+            ids = _as_names(utterances, len(array), f"{where}: utterances")
+            _refuse_nameless(ids, f"{where}: utterances")
             _refuse_duplicates(ids, where)
-        genders = None if gender is None else _as_names(gender, len(array), f"{where}: gender")
+        if gender is not None:
+            genders = _as_names(gender, len(array), f"{where}: gender")
         return cls(array, numbers.astype(np.int64), names, ids, genders, name, where)
 
     def __len__(self) -> int:
@@ -77,12 +81,17 @@ class Embeddings:
     @property
     def dimension(self) -> int:
         """The length of a vector."""
-        return self.vectors.shape[1]
+        return int(self.vectors.shape[1])
 
     @property
     def counts(self) -> IntArray:
         """How many vectors each speaker has."""
         return np.bincount(self.speakers, minlength=len(self.names)).astype(np.int64)
+
+
+def blocks(count: int, size: int = BLOCK) -> Iterator[slice]:
+    """Rows to look at together, ``size`` of ``count`` at a time."""
+    return (slice(start, start + size) for start in range(0, count, size))
 
 
 def speaker_means(embeddings: Embeddings) -> Vectors:
@@ -97,10 +106,22 @@ def speaker_means(embeddings: Embeddings) -> Vectors:
     ):
         return embeddings.vectors
     sums = np.zeros((len(counts), embeddings.dimension), np.float64)
-    for start in range(0, len(embeddings), BLOCK):
-        rows = slice(start, start + BLOCK)
-        np.add.at(sums, embeddings.speakers[rows], embeddings.vectors[rows])
+    for rows in blocks(len(embeddings)):
+        add_by_speaker(sums, embeddings.vectors[rows], embeddings.speakers[rows])
     return (sums / counts[:, None]).astype(np.float32)
+
+
+def add_by_speaker(
+    sums: NDArray[np.float64], vectors: NDArray[np.floating], speakers: IntArray
+) -> None:
+    """Add each vector to the row of its speaker: the product with a table of zeros and ones.
+
+    Only the speakers of these vectors have a row in that table, so a block costs no more where
+    speakers are many.
+    """
+    present, at = np.unique(speakers, return_inverse=True)
+    spoken = csr_array((np.ones(len(at)), (at, np.arange(len(at)))), (len(present), len(at)))
+    sums[present] += spoken @ vectors
 
 
 def _as_vectors(values: ArrayLike, where: str) -> Vectors:
@@ -115,18 +136,20 @@ def _as_vectors(values: ArrayLike, where: str) -> Vectors:
     if array.dtype.kind not in "fiu":
         raise InputError(f"{where}: {array.dtype} values; vectors must be real numbers")
     if array.dtype != np.float32:
-        array = array.astype(np.float32)
-    for start in range(0, len(array), BLOCK):
-        block = array[start : start + BLOCK]
-        for row in np.flatnonzero(~np.isfinite(block).all(axis=1)):
-            raise InputError(
-                f"{where}: row {start + row:,} is not finite; embed it again or leave it out"
-            )
-        for row in np.flatnonzero(~block.any(axis=1)):
-            raise InputError(
-                f"{where}: row {start + row:,} is all zero; embed it again or leave it out"
-            )
+        with np.errstate(over="ignore"):  # what is too large for float32 is refused as not finite
+            array = array.astype(np.float32)
+    for rows in blocks(len(array)):
+        block = array[rows]
+        _refuse_rows(~np.isfinite(block).all(axis=1), rows.start, "not finite", where)
+        _refuse_rows((block == 0).all(axis=1), rows.start, "all zero", where)
     return array
+
+
+def _refuse_rows(bad: NDArray[np.bool_], start: int, complaint: str, where: str) -> None:
+    for row in np.flatnonzero(bad)[:1]:
+        raise InputError(
+            f"{where}: row {start + row:,} is {complaint}; embed it again or leave it out"
+        )
 
 
 def _as_names(values: ArrayLike, count: int, where: str) -> Names:
@@ -135,11 +158,21 @@ def _as_names(values: ArrayLike, count: int, where: str) -> Names:
         raise InputError(f"{where}: shape {array.shape} for {count:,} vectors; give one a vector")
     if array.dtype.kind not in "UiuS":
         raise InputError(f"{where}: {array.dtype} values; names must be text or whole numbers")
-    return np.char.decode(array, "utf-8") if array.dtype.kind == "S" else array.astype(np.str_)
+    if array.dtype.kind != "S":
+        return array.astype(np.str_)
+    try:
+        return np.char.decode(array, "utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"{where}: names are not UTF-8; save them as text") from None
+
+
+def _refuse_nameless(names: Names, where: str) -> None:
+    for row in np.flatnonzero(np.char.strip(names) == "")[:1]:
+        raise InputError(f"{where}: row {row:,} has an empty name; name it or leave it out")
 
 
 def _refuse_duplicates(ids: Names, where: str) -> None:
-    values, first, counts = np.unique(ids, return_index=True, return_counts=True)
+    values, counts = np.unique(ids, return_counts=True)
     again = values[counts > 1]
     if len(again):
         listed = first_few((str(one) for one in again), len(again))

@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 
 from sottovoce.errors import InputError
+from sottovoce.files import check_there
 from sottovoce.measure.scores import ScoreSource
 from sottovoce.registry import Registry
 
@@ -40,7 +41,7 @@ def read_scores(
     path = Path(path)
     for named in (path, trials, utt2spk):
         if named is not None:
-            _check_there(Path(named))
+            check_there(Path(named))
     if trials is not None:
         from sottovoce.measure.readers.kaldi import read_kaldi
 
@@ -55,18 +56,6 @@ def read_scores(
             "Kaldi scores with a trials file"
         )
     return READERS[path.suffix](path)
-
-
-def _check_there(path: Path) -> None:
-    try:
-        empty = path.is_file() and path.stat().st_size == 0
-        there = path.exists()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}); check the name") from None
-    if not there:
-        raise InputError(f"{path}: no such file; check the name")
-    if empty:
-        raise InputError(f"{path}: empty (0 bytes); write it again")
 
 
 def _read_directory(path: Path) -> ScoreSource:

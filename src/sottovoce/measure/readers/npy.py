@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -50,10 +51,10 @@ def _header(file: BinaryIO, path: Path) -> tuple[int, np.dtype[Any]]:
         first = np.lib.format.read_magic(file) == (1, 0)
         read = np.lib.format.read_array_header_1_0 if first else np.lib.format.read_array_header_2_0
         shape, _, dtype = read(file)
-    except (ValueError, EOFError) as error:
+    except (ValueError, TypeError, EOFError, TokenError) as error:
         raise InputError(f"{path}: not a NumPy array ({str(error)[:80]}); write it again") from None
     if len(shape) != 1 or dtype.kind not in "fiu":
         raise InputError(f"{path}: {dtype} of shape {shape}; needs a flat array of numbers")
-    if not shape[0]:
+    if not isinstance(shape[0], int) or isinstance(shape[0], bool) or shape[0] < 1:
         raise InputError(f"{path}: no scores; at least 1 is needed: add trials of this kind")
     return shape[0], dtype

@@ -32,7 +32,7 @@ def read_parquet(path: Path, shards: list[Path] | None = None) -> ScoreSource:
         if rows <= IN_MEMORY:
             return from_table(frame.collect(), path, first_line=1)
         return _stream(path, files, frame, rows)
-    except (pl.exceptions.PolarsError, OSError) as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise InputError(f"{path}: not readable as Parquet ({brief(error)})") from None
 
 
@@ -47,7 +47,7 @@ def _stream(path: Path, files: list[Path], frame: pl.LazyFrame, rows: int) -> St
         try:
             for batch in wanted.collect_batches(maintain_order=False, chunk_size=CHUNK):
                 yield as_scores(batch["score"].to_numpy(), f"{path}: nonmated")
-        except pl.exceptions.PolarsError as error:
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
             raise InputError(f"{path}: damaged Parquet ({brief(error)}); write it again") from None
 
     return Stream(path.stem, str(path), mated, rows - len(mated), chunks)

@@ -40,6 +40,9 @@ def from_table(table: pl.DataFrame, path: Path, *, first_line: int = 1) -> Score
     Messages give the line in the column ``LINE``; without one, rows count from ``first_line``.
     """
     check_columns(table.columns, path)
+    kind = table.schema["score"]
+    if not (kind.is_numeric() or kind == pl.String):
+        raise InputError(f"{path}: column 'score' holds {kind} values; scores must be real numbers")
     if LINE not in table.columns:
         table = table.with_row_index(LINE, offset=first_line)
     values = table.with_columns(

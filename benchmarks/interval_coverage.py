@@ -1,6 +1,6 @@
 """How often the 95 % intervals hold the true value, on simulated scores whose truth is known.
 
-    uv run python benchmarks/coverage.py [sets]        # default 200 sets a row, about ten minutes
+    uv run python benchmarks/interval_coverage.py [sets]    # default 200 a row, ten minutes
 
 The true value is that of a set so large that its own error is negligible. Linkability is compared
 with the mean of its own histogram estimate on sets of the same size, since its bias is reported

@@ -1,0 +1,88 @@
+"""``sottovoce similarity``: voices before and after anonymisation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from sottovoce.cli.backend import backend_options, make_backend
+from sottovoce.cli.options import (
+    JsonCommand,
+    interval_options,
+    json_option,
+    progress_bar,
+    provenance,
+    write_json,
+)
+
+
+@click.command(
+    cls=JsonCommand,
+    epilog="Example: sottovoce similarity --original o.npz --anonymised p.npz --figures figures/",
+    short_help="Voices before and after anonymisation.",
+)
+@click.option(
+    "--original",
+    required=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Embeddings of the original recordings.",
+)
+@click.option(
+    "--anonymised",
+    required=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Embeddings of the same recordings, anonymised.",
+)
+@backend_options
+@click.option(
+    "--figures", type=click.Path(path_type=Path), metavar="DIR", help="Write the heat map there."
+)
+@interval_options
+@json_option
+def command(
+    original: Path,
+    anonymised: Path,
+    backend: str,
+    train: Path | None,
+    lda: int | None,
+    figures: Path | None,
+    interval: float,
+    no_interval: bool,
+    resamples: int | None,
+    seed: int,
+    json_to: str | None,
+) -> None:
+    """Similarity matrices, de-identification DeID and voice distinctiveness G_VD.
+
+    Embeddings are a .npz file (arrays vectors and speakers), a .parquet table or a directory of
+    arrays. Where both sets have utterance ids recordings are matched by id, else row by row.
+    """
+    from sottovoce.measure.similarity import similarity
+    from sottovoce.speaker.readers import read_embeddings
+
+    before, after = read_embeddings(original), read_embeddings(anonymised)
+    with progress_bar("comparing voices") as progress:
+        found = similarity(
+            before,
+            after,
+            make_backend(backend, train, lda, dimension=before.dimension),
+            interval=None if no_interval else interval,
+            replicates=1000 if resamples is None else resamples,
+            seed=seed,
+            progress=progress,
+        )
+    if figures is not None:
+        from sottovoce.report.similarity import write_similarity_figure
+
+        write_similarity_figure(found, figures)
+    if json_to is not None:
+        inputs = [path for path in (original, anonymised, train) if path is not None]
+        made = provenance(inputs, backend=backend, seed=seed)
+        write_json({**found.to_dict(), "provenance": made}, json_to)
+    if json_to != "-":
+        from sottovoce.report.similarity import print_similarity
+
+        print_similarity(found)

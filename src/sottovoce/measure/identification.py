@@ -1,0 +1,153 @@
+"""Closed-set identification in a crowd: linkability, rank and top-k for populations of any size.
+
+A population of N holds the true speaker and N − 1 others drawn at random from all M. Expectations
+over all draws have closed forms in g, the number of the M others who score as high or higher, so
+there is no drawing and no noise of draws; one pass over the scores gives every N.
+
+With a *core* (speakers who are in every population, as the 20 test speakers are in the COMPRISE
+study), only the rest is drawn.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaln, digamma, gammaln, polygamma, xlogy
+
+from sottovoce.errors import TooFewError
+from sottovoce.measure.population import Standing
+from sottovoce.measure.scores import IntArray
+
+FloatMatrix = NDArray[np.float64]
+
+
+def top_k(standing: Standing, populations: list[int], k: int = 1) -> FloatMatrix:
+    r"""Probability that the true speaker is among the first k (trials × populations).
+
+    A tie counts against the adversary, as in Vauquier et al. eq. 3. With x others in the draw who
+    are not below the true speaker, x is hypergeometric, and :math:`P = P(x \leq k - 1)`. For k = 1
+    this is linkability: :math:`\binom{M-g}{N-1} / \binom{M}{N-1}`.
+    """
+    pairs, inverse, rest = _kinds(standing)
+    found = np.empty((len(pairs), len(populations)))
+    for column, size in enumerate(populations):
+        drawn = size - max(1, standing.core)
+        found[:, column] = _at_most(k - 1 - pairs[:, 0], pairs[:, 1], rest, drawn)
+    return found[inverse]
+
+
+def expected_rank(standing: Standing, populations: list[int]) -> FloatMatrix:
+    """Mean rank of the true speaker (trials × populations); equal scores share their ranks."""
+    rest = standing.models - max(1, standing.core)
+    core = standing.core_above + standing.core_equal / 2
+    others = standing.above + standing.equal / 2 - core
+    drawn = np.array(populations) - max(1, standing.core)
+    return np.asarray(1 + core[:, None] + np.outer(others, drawn / max(1, rest)))
+
+
+def _kinds(standing: Standing) -> tuple[IntArray, IntArray, int]:
+    """Distinct (not below in the core, not below in the rest), and which each trial is of."""
+    core = standing.core_above + standing.core_equal
+    rest = standing.above + standing.equal - core
+    pairs, inverse = np.unique(np.stack((core, rest), axis=1), axis=0, return_inverse=True)
+    return pairs, inverse.ravel(), standing.models - max(1, standing.core)
+
+
+def _at_most(most: IntArray, marked: IntArray, total: int, drawn: int) -> NDArray[np.float64]:
+    """P(at most so many of the marked among ``drawn`` of ``total``), hypergeometric, by logs."""
+    probability = np.zeros(len(marked))
+    whole = _log_choose(total, drawn)
+    for x in range(int(max(most.max(initial=-1), -1)) + 1):
+        fits = (x <= most) & (x <= marked) & (drawn - x <= total - marked) & (x <= drawn)
+        some = marked[fits]
+        logs = _log_choose(some, x) + _log_choose(total - some, drawn - x) - whole
+        probability[fits] += np.exp(logs)
+    return np.minimum(probability, 1.0)
+
+
+def _log_choose(n: IntArray | int, k: int) -> NDArray[np.float64]:
+    n = np.asarray(n, np.float64)
+    return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
+
+
+def rank_disclosure(
+    ranks_below: IntArray, others: int, populations: list[int]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    r"""Similarity-rank disclosure in bits: mean and worst case for each population.
+
+    The rank tells :math:`\log_2 N - H(\text{rank})` bits about the speaker on average and
+    :math:`\log_2 (N \max_r p_r)` at worst. A histogram of ranks would need far more trials than
+    there are ranks, so p is a beta-binomial fitted to the ranks by maximum likelihood; drawing a
+    smaller population at random leaves a beta-binomial with the same two parameters.
+
+    ``ranks_below`` counts the others ranked before the true speaker, of ``others`` in all.
+    """
+    if len(ranks_below) < 2:
+        raise TooFewError(f"{len(ranks_below)} trial; a distribution of ranks needs at least 2")
+    alpha, beta = fit_beta_binomial(ranks_below, others)
+    mean, worst = [], []
+    for size in populations:
+        log_p = _log_beta_binomial(np.arange(size), size - 1, alpha, beta)
+        p = np.exp(log_p)
+        mean.append((np.log(size) * p.sum() + xlogy(p, p).sum()) / np.log(2))
+        worst.append((np.log(size) + log_p.max()) / np.log(2))
+    return np.maximum(mean, 0.0), np.maximum(worst, 0.0)
+
+
+def fit_beta_binomial(values: IntArray, total: int) -> tuple[float, float]:
+    """Maximum-likelihood parameters of a beta-binomial on 0 … total.
+
+    Newton's method on the logarithms of the parameters, damped until each step goes uphill.
+    """
+    x, counts = np.unique(values, return_counts=True)
+    weights = counts / counts.sum()
+    logs, damping = np.zeros(2), 1e-3
+    best = _fit(logs, x, weights, total)
+    for _ in range(200):
+        slope, curvature = _fit_derivatives(logs, x, weights, total)
+        size = np.maximum(np.abs(np.diag(curvature)), 1e-9)
+        step = np.linalg.solve(damping * np.diag(size) - curvature, slope)
+        tried = np.clip(logs + step, -9.0, 9.0)
+        reached = _fit(tried, x, weights, total)
+        if reached < best:
+            damping *= 10
+            if damping > 1e9:
+                break
+            continue
+        moved, logs, best = float(np.abs(tried - logs).max()), tried, reached
+        damping = max(damping / 10, 1e-12)
+        if moved < 1e-9:
+            break
+    return float(np.exp(logs[0])), float(np.exp(logs[1]))
+
+
+def _fit(logs: FloatMatrix, x: IntArray, weights: FloatMatrix, total: int) -> float:
+    """Mean log-likelihood, up to a constant."""
+    alpha, beta = np.exp(logs)
+    return float(weights @ betaln(x + alpha, total - x + beta) - betaln(alpha, beta))
+
+
+def _fit_derivatives(
+    logs: FloatMatrix, x: IntArray, weights: FloatMatrix, total: int
+) -> tuple[FloatMatrix, FloatMatrix]:
+    """Slope and curvature of the mean log-likelihood in the logarithms of the parameters."""
+    alpha, beta = np.exp(logs)
+    both = alpha + beta
+    shared = digamma(both) - digamma(total + both)
+    first = np.array(
+        [
+            weights @ digamma(x + alpha) - digamma(alpha) + shared,
+            weights @ digamma(total - x + beta) - digamma(beta) + shared,
+        ]
+    )
+    second = np.full((2, 2), polygamma(1, both) - polygamma(1, total + both))
+    second[0, 0] += weights @ polygamma(1, x + alpha) - polygamma(1, alpha)
+    second[1, 1] += weights @ polygamma(1, total - x + beta) - polygamma(1, beta)
+    parameters = np.array([alpha, beta])
+    curvature = second * np.outer(parameters, parameters) + np.diag(first * parameters)
+    return first * parameters, curvature
+
+
+def _log_beta_binomial(x: IntArray, total: int, alpha: float, beta: float) -> NDArray[np.float64]:
+    choose = gammaln(total + 1) - gammaln(x + 1) - gammaln(total - x + 1)
+    return np.asarray(choose + betaln(x + alpha, total - x + beta) - betaln(alpha, beta))

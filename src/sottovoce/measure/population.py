@@ -1,0 +1,247 @@
+"""Where the true speaker stands among all others: one pass over all scores, none of them stored.
+
+Everything that is asked of populations of any size (linkability, rank, top-k) follows from how many
+others score above or equal to the true speaker, two whole numbers a trial.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.errors import InputError, TooFewError
+from sottovoce.measure.scores import IntArray
+from sottovoce.speaker import Backend, Embeddings, speaker_means
+
+Vectors = NDArray[np.float32]
+Progress = Callable[[int, int], None]
+
+OWN = np.finfo(np.float32).min
+"""Put in place of the score of the true speaker: below all others."""
+
+Visit = Callable[[Vectors, int], None]
+"""Shown a block of scores and the number of its first model.
+
+In place of the scores of true speakers it holds :data:`OWN`.
+"""
+
+MODELS = 1 << 16
+"""Enrolment models multiplied at a time."""
+TRIALS = 256
+"""Trials multiplied at a time: thick enough for the product to run at full speed."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trials:
+    """Conversations of known speakers: each the mean of ``length`` utterances."""
+
+    vectors: Vectors
+    speakers: IntArray
+    """The number of the enrolled speaker who speaks."""
+    length: int
+    without_enrolment: int
+    """Speakers left out because they are not enrolled."""
+    too_short: int
+    """Speakers left out because they have fewer than ``length`` utterances."""
+
+
+def make_trials(
+    trial: Embeddings,
+    enrol: Embeddings,
+    *,
+    length: int,
+    most: int,
+    rng: np.random.Generator,
+    at_least: int = 1,
+) -> Trials:
+    """Cut each speaker's utterances, in random order, into conversations of ``length``.
+
+    Conversations share no utterance; at most ``most`` a speaker are made, and speakers who have
+    fewer than ``at_least`` are left out, counted.
+    """
+    known = {name: number for number, name in enumerate(enrol.names.tolist())}
+    enrolled = np.array([known.get(name, -1) for name in trial.names.tolist()])
+    order = np.lexsort((rng.random(len(trial)), trial.speakers))
+    counts = trial.counts
+    first = np.concatenate(([0], np.cumsum(counts)[:-1]))
+    enough = counts // length >= at_least
+    rows, speakers = [], []
+    for speaker in np.flatnonzero((enrolled >= 0) & enough):
+        made = min(int(counts[speaker]) // length, most)
+        rows.append(order[first[speaker] : first[speaker] + made * length])
+        speakers.append(np.full(made, enrolled[speaker]))
+    if not rows:
+        raise TooFewError(
+            f"{trial.origin}: no enrolled speaker has {at_least * length} utterances, which "
+            f"conversations of {length} need; add recordings or ask for a smaller length"
+        )
+    picked = trial.vectors[np.concatenate(rows)].reshape(-1, length, trial.dimension)
+    return Trials(
+        picked.mean(axis=1, dtype=np.float64).astype(np.float32),
+        np.concatenate(speakers).astype(np.int64),
+        length,
+        without_enrolment=int((enrolled < 0).sum()),
+        too_short=int(((enrolled >= 0) & ~enough).sum()),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Standing:
+    """How many others score above, and equal to, the true speaker in each trial."""
+
+    speakers: IntArray
+    """Whose trial it is, a number of the enrolment's."""
+    above: IntArray
+    equal: IntArray
+    core_above: IntArray
+    """The same among the core: speakers who are part of every population."""
+    core_equal: IntArray
+    core: int
+    """How many speakers are in the core, the true one included."""
+    models: int
+    """How many speakers are enrolled."""
+    own: Vectors
+    """The score of the true speaker."""
+    low: float
+    """The lowest of all scores."""
+    high: float
+    """The highest of all scores."""
+
+
+def check_dimensions(enrol: Embeddings, trial: Embeddings) -> None:
+    """Refuse vectors of different lengths."""
+    if enrol.dimension != trial.dimension:
+        raise InputError(
+            f"{trial.origin}: vectors of dimension {trial.dimension}, but {enrol.origin} has "
+            f"{enrol.dimension}; use one encoder for both"
+        )
+    if len(enrol.names) < 2:
+        raise TooFewError(f"{enrol.origin}: one speaker; a population needs at least 2")
+
+
+class Scoring:
+    """All scores of trials against enrolment models, a block at a time."""
+
+    def __init__(self, enrol: Embeddings, trials: Trials, backend: Backend) -> None:
+        counts = enrol.counts
+        self.counts: IntArray | int = int(counts[0]) if np.all(counts == counts[0]) else counts
+        self.backend = backend
+        self.means = speaker_means(enrol)
+        self.trials = backend.trial(trials.vectors, self.counts)
+        self.speakers = trials.speakers
+
+    def models(self, which: slice | IntArray) -> Vectors:
+        """The prepared enrolment models of some speakers."""
+        counts = self.counts if isinstance(self.counts, int) else self.counts[which]
+        return self.backend.enrol(self.means[which], counts)
+
+    def blocks(self, progress: Progress | None = None) -> Iterator[tuple[int, slice, Vectors]]:
+        """First model, rows of trials and their scores, in a buffer that the next overwrites."""
+        done, total = 0, -(-len(self.means) // MODELS) * -(-len(self.trials) // TRIALS)
+        for first in range(0, len(self.means), MODELS):
+            models = self.models(slice(first, min(first + MODELS, len(self.means))))
+            buffer = np.empty((min(TRIALS, len(self.trials)), len(models)), np.float32)
+            for start in range(0, len(self.trials), TRIALS):
+                part = self.trials[start : start + TRIALS]
+                rows = slice(start, start + len(part))
+                yield first, rows, np.matmul(part, models.T, out=buffer[: len(part)])
+                done += 1
+                if progress:
+                    progress(done, total)
+
+    def own(self) -> Vectors:
+        """The score of each trial against the model of its true speaker."""
+        own = np.empty(len(self.trials), np.float32)
+        for start in range(0, len(self.trials), TRIALS):
+            rows = slice(start, start + TRIALS)
+            models = self.models(self.speakers[rows])
+            own[rows] = np.einsum("ij,ij->i", self.trials[rows], models)
+        return own
+
+
+def stand(
+    scoring: Scoring,
+    *,
+    core: IntArray | None = None,
+    visit: Visit | None = None,
+    progress: Progress | None = None,
+) -> Standing:
+    """Count, for each trial, the others who score above and equal to the true speaker.
+
+    ``core`` are enrolled speakers who are in every population. ``visit`` is shown each block of
+    scores (trials × models). Memory holds one block at a time.
+    """
+    core = np.empty(0, np.int64) if core is None else np.sort(core)
+    own = scoring.own()
+    above, not_below, core_above, core_not_below = np.zeros((4, len(own)), np.int64)
+    low, high = np.inf, -np.inf
+    for first, rows, scores in scoring.blocks(progress):
+        low, high = min(low, float(scores.min())), max(high, float(scores.max()))
+        true = scoring.speakers[rows] - first
+        here = np.flatnonzero((true >= 0) & (true < scores.shape[1]))
+        # read off this very product, so that a twin of the true speaker ties exactly
+        own[rows][here] = scores[here, true[here]]
+        scores[here, true[here]] = OWN
+        above[rows] += count_rows(np.greater, scores, own[rows])
+        not_below[rows] += count_rows(np.greater_equal, scores, own[rows])
+        inside = core[(core >= first) & (core < first + scores.shape[1])] - first
+        if len(inside):
+            part = np.ascontiguousarray(scores[:, inside])
+            core_above[rows] += count_rows(np.greater, part, own[rows])
+            core_not_below[rows] += count_rows(np.greater_equal, part, own[rows])
+        if visit is not None:
+            visit(scores, first)
+    return Standing(
+        scoring.speakers,
+        above,
+        not_below - above,
+        core_above,
+        core_not_below - core_above,
+        len(core),
+        len(scoring.means),
+        own,
+        low,
+        high,
+    )
+
+
+def count_rows(
+    compare: Callable[..., NDArray[np.bool_]], scores: Vectors, level: Vectors
+) -> IntArray:
+    """How many entries of each row compare true with the row's level."""
+    row = np.empty(scores.shape[1], bool)
+    return np.array(
+        [np.count_nonzero(compare(s, at, out=row)) for s, at in zip(scores, level, strict=True)],
+        np.int64,
+    )
+
+
+def by_speaker(values: NDArray[np.float64], speakers: IntArray) -> NDArray[np.float64]:
+    """Mean of the rows of ``values`` over the trials of each speaker, in order of speakers."""
+    order = np.argsort(speakers, kind="stable")
+    _, first, counts = np.unique(speakers[order], return_index=True, return_counts=True)
+    sums = np.add.reduceat(values[order], first, axis=0)
+    return np.asarray(sums / counts.reshape(-1, *[1] * (values.ndim - 1)))
+
+
+def default_populations(everybody: int) -> list[int]:
+    """20, 40, 80, … and everybody."""
+    sizes = []
+    size = 20
+    while size < everybody:
+        sizes.append(size)
+        size *= 2
+    return [*sizes, everybody]
+
+
+def check_populations(populations: list[int], everybody: int) -> list[int]:
+    """Refuse sizes that cannot be drawn."""
+    for size in populations:
+        if not 2 <= size <= everybody:
+            raise InputError(
+                f"population {size}: must be 2 to {everybody:,}, the enrolled speakers"
+            )
+    return sorted(set(populations))

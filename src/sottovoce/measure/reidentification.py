@@ -1,0 +1,384 @@
+"""The re-identification risk over population size and conversation length (Vauquier et al.).
+
+Linkability, Singling Out and 1 − ROCCH-EER as in the legally validated evaluation; rank, top-k and
+rank disclosure as in closed-set identification; each with its chance level and an interval over
+speakers. Expectations over random populations are exact where a closed form exists;
+``literal=True`` follows the published protocol, draws and all, to compare with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.errors import InputError, TooFewError
+from sottovoce.measure import acceleration
+from sottovoce.measure.identification import (
+    expected_rank,
+    rank_disclosure,
+    top_k,
+)
+from sottovoce.measure.intervals import (
+    Interval,
+    interval_of,
+    mean_interval,
+    resample,
+    share_interval,
+)
+from sottovoce.measure.linkability import MIN_MATED, default_bins
+from sottovoce.measure.open_set import Counter, OpenSet, open_set
+from sottovoce.measure.population import (
+    Scoring,
+    Standing,
+    Trials,
+    by_speaker,
+    check_dimensions,
+    check_populations,
+    default_populations,
+    make_trials,
+    stand,
+)
+from sottovoce.measure.risk import Point, Reidentification, Settings, SpeakerRisk
+from sottovoce.measure.scores import IntArray, Scores, Speakers
+from sottovoce.measure.singling_out import (
+    CHANCE,
+    VECTORS,
+    Draws,
+    TestVectors,
+    isolations,
+    no_evidence,
+)
+from sottovoce.measure.singling_out import (
+    literal as literal_isolations,
+)
+from sottovoce.measure.tally import Tally, make_edges
+from sottovoce.measure.verification import rocch_eer
+from sottovoce.speaker import Backend, Cosine, Embeddings
+
+LITERAL_DRAWS = 5
+_WORTH_COMPILING = 10**8
+Stage = Callable[[str, int, int], None]
+"""Told what is being done, how much of it is done, and how much there is."""
+
+
+def reidentify(
+    enrol: Embeddings,
+    trial: Embeddings,
+    backend: Backend | None = None,
+    *,
+    settings: Settings | None = None,
+    progress: Stage | None = None,
+) -> Reidentification:
+    """Measure the risk that speakers of ``trial`` are found again among those of ``enrol``.
+
+    An enrolment model is the mean of all utterances of a speaker; a trial is the mean of a
+    conversation's utterances.
+    """
+    settings = settings or Settings()
+    backend = backend or Cosine()
+    check_dimensions(enrol, trial)
+    _check(settings)
+    everybody = len(enrol.names)
+    sizes = default_populations(everybody)
+    if settings.populations:
+        sizes = check_populations(list(settings.populations), everybody)
+    result = Reidentification(enrolled=everybody, backend=backend.name)
+    for length in settings.lengths:
+        rng = np.random.default_rng([settings.seed, length])
+        try:
+            _one_length(result, enrol, trial, backend, settings, length, sizes, rng, progress)
+        except TooFewError as error:
+            result.notes.append(f"length {length}: {error}")
+    if not result.linkability:
+        raise TooFewError("; ".join(result.notes))
+    return result
+
+
+def _check(settings: Settings) -> None:
+    for name in ("k", "conversations", "enrolled", "enrol_utterances", "draws"):
+        if getattr(settings, name) < 1:
+            raise InputError(f"{name} {getattr(settings, name)}: must be at least 1")
+    if not settings.lengths or min(settings.lengths) < 1:
+        raise InputError(f"lengths {settings.lengths}: each must be at least 1 utterance")
+    if settings.confidence is not None and not 0 < settings.confidence < 1:
+        raise InputError(f"interval {settings.confidence}: must lie between 0 and 1, e.g. 0.95")
+
+
+def _one_length(
+    result: Reidentification,
+    enrol: Embeddings,
+    trial: Embeddings,
+    backend: Backend,
+    settings: Settings,
+    length: int,
+    sizes: list[int],
+    rng: np.random.Generator,
+    progress: Stage | None,
+) -> None:
+    most = 1 if settings.literal else settings.conversations
+    trials = make_trials(trial, enrol, length=length, most=most, rng=rng)
+    result.excluded.append(
+        {
+            "length": length,
+            "speakers_not_enrolled": trials.without_enrolment,
+            "speakers_with_too_few_utterances": trials.too_short,
+        }
+    )
+    scoring = Scoring(enrol, trials, backend)
+    if len(trials.vectors) * len(enrol.names) > _WORTH_COMPILING:
+        acceleration.load()
+    core = np.unique(trials.speakers)
+    counter = Counter(scoring.own(), core)
+    standing = stand(scoring, visit=counter, progress=_named(progress, f"scores, L = {length}"))
+    add = _Adder(result, settings, length, sizes)
+    add.identification(standing)
+    if settings.literal:
+        result.linkability = [p for p in result.linkability if p.length != length]
+        add.literal_linkability(scoring, rng)
+    add.verification(scoring, counter.tally(), rng)
+    result.open_set += _open_set(scoring, counter, standing, sizes, length)
+    result.speakers += _risks(standing, enrol, length)
+    try:
+        add.singling_out(enrol, trial, backend, rng, _named(progress, f"predicates, L = {length}"))
+    except TooFewError as error:
+        result.notes.append(f"Singling Out, length {length}: {error}")
+
+
+def _named(progress: Stage | None, name: str) -> Callable[[int, int], None] | None:
+    return None if progress is None else lambda done, total: progress(name, done, total)
+
+
+class _Adder:
+    """Adds the curves of one conversation length to a result."""
+
+    def __init__(
+        self, result: Reidentification, settings: Settings, length: int, sizes: list[int]
+    ) -> None:
+        self.result, self.settings, self.length, self.sizes = result, settings, length, sizes
+
+    def _add(
+        self,
+        curve: str,
+        column: NDArray[np.float64],
+        size: int,
+        chance: float,
+        interval: Callable[[NDArray[np.float64], float], Interval],
+        **more: Any,
+    ) -> None:
+        confidence = self.settings.confidence
+        spread = interval(column, confidence) if confidence is not None else None
+        point = Point(
+            self.length,
+            size,
+            float(column.mean()),
+            chance,
+            low=spread.low if spread else None,
+            high=spread.high if spread else None,
+            **more,
+        )
+        getattr(self.result, curve).append(point)
+
+    def identification(self, standing: Standing) -> None:
+        """Linkability, rank, top-k and rank disclosure, averaged over trials, then speakers."""
+        who, k = standing.speakers, self.settings.k
+        linked = by_speaker(top_k(standing, self.sizes), who)
+        listed = by_speaker(top_k(standing, self.sizes, k), who)
+        ranks = by_speaker(expected_rank(standing, self.sizes), who)
+        for i, size in enumerate(self.sizes):
+            self._add("linkability", linked[:, i], size, 1 / size, share_interval)
+            self._add("top_k", listed[:, i], size, min(1.0, k / size), share_interval, k=k)
+            self._add("rank", ranks[:, i], size, (size + 1) / 2, mean_interval)
+            normal = ranks[:, i] / size
+            self._add("normalised_rank", normal, size, (size + 1) / (2 * size), mean_interval)
+        self._rank_disclosure(standing)
+
+    def _rank_disclosure(self, standing: Standing) -> None:
+        before = standing.above + (standing.equal + 1) // 2
+        if len(before) < 2:
+            self.result.notes.append(f"length {self.length}: one trial; no rank disclosure")
+            return
+        mean, worst = rank_disclosure(before, standing.models - 1, self.sizes)
+        spreads: list[tuple[Interval, Interval]] | None = None
+        if self.settings.confidence is not None:
+            spreads = _disclosure_spread(before, standing, self.sizes, self.settings)
+        for i, size in enumerate(self.sizes):
+            for j, (curve, values) in enumerate(
+                (("rank_disclosure", mean), ("worst_rank_disclosure", worst))
+            ):
+                low = high = None
+                if spreads is not None:
+                    low = min(spreads[i][j].low, float(values[i]))
+                    high = max(spreads[i][j].high, float(values[i]))
+                point = Point(self.length, size, float(values[i]), 0.0, low=low, high=high)
+                getattr(self.result, curve).append(point)
+
+    def literal_linkability(self, scoring: Scoring, rng: np.random.Generator) -> None:
+        """Linkability from random populations, as published."""
+        linked = np.zeros((len(scoring.speakers), len(self.sizes)))
+        for first, rows, scores in scoring.blocks():
+            if first or scores.shape[1] < len(scoring.means):
+                raise InputError("the literal protocol needs all models at once; leave it out")
+            for row, true, values in zip(
+                range(rows.start, rows.stop), scoring.speakers[rows], scores, strict=True
+            ):
+                others = np.delete(values, true)
+                for _ in range(LITERAL_DRAWS):
+                    highest = np.maximum.accumulate(rng.permutation(others))
+                    linked[row] += values[true] > highest[np.array(self.sizes) - 2]
+        columns = by_speaker(linked / LITERAL_DRAWS, scoring.speakers)
+        for i, size in enumerate(self.sizes):
+            self._add("linkability", columns[:, i], size, 1 / size, share_interval)
+
+    def verification(self, scoring: Scoring, tally: Tally, rng: np.random.Generator) -> None:
+        """1 − ROCCH-EER: the expected ROC is the same for every size of a random population."""
+        value = 1 - rocch_eer(tally)
+        low = high = None
+        if self.settings.confidence is not None:
+            below, over = _eer_spread(scoring, self.settings.confidence, rng)
+            low, high = max(0.5, value - below), min(1.0, value + over)
+        for size in self.sizes:
+            point = Point(self.length, size, value, 0.5, low=low, high=high)
+            self.result.one_minus_rocch_eer.append(point)
+
+    def singling_out(
+        self,
+        enrol: Embeddings,
+        trial: Embeddings,
+        backend: Backend,
+        rng: np.random.Generator,
+        progress: Callable[[int, int], None] | None,
+    ) -> None:
+        """Predicates of enrolled speakers tried on populations of test speakers."""
+        tests = make_trials(trial, enrol, length=self.length, most=VECTORS, rng=rng, at_least=2)
+        found, sizes = _single_out(enrol, tests, backend, self.settings, self.sizes, rng, progress)
+        for i, size in enumerate(sizes):
+            expected = no_evidence(size)
+            self._add(
+                "singling_out", found[:, i], size, CHANCE, share_interval, no_evidence=expected
+            )
+
+
+def _single_out(
+    enrol: Embeddings,
+    tests: Trials,
+    backend: Backend,
+    settings: Settings,
+    sizes: list[int],
+    rng: np.random.Generator,
+    progress: Callable[[int, int], None] | None,
+) -> tuple[NDArray[np.float64], list[int]]:
+    """Share of isolations (enrolment speakers × sizes), and the sizes that could be drawn."""
+    order = np.argsort(tests.speakers, kind="stable")
+    who, owners = np.unique(tests.speakers[order], return_inverse=True)
+    if len(who) < 2:
+        raise TooFewError("one speaker has two conversations; a population needs at least 2")
+    sizes = sorted({min(size, len(who)) for size in sizes})
+    vectors = TestVectors.of(owners.ravel())
+    chosen = np.sort(rng.permutation(len(who))[: settings.enrolled])
+    predicates = _predicates(enrol, who[chosen], settings.enrol_utterances, rng)
+    table = backend.trial(tests.vectors[order], settings.enrol_utterances)
+    models = backend.enrol(predicates, settings.enrol_utterances)
+    draws = LITERAL_DRAWS if settings.literal else settings.draws
+    drawn = Draws.make(len(who), len(chosen), draws, rng)
+    outcome = literal_isolations if settings.literal else isolations
+    found = np.empty((len(chosen), len(sizes)))
+    for start in range(0, len(chosen), 64):
+        scores = models[start : start + 64] @ table.T
+        for i, row in enumerate(scores, start=start):
+            found[i] = outcome(row, vectors, int(chosen[i]), i, drawn, sizes).mean(axis=0)
+            if progress:
+                progress(i + 1, len(chosen))
+    return found, sizes
+
+
+def _eer_spread(
+    scoring: Scoring, confidence: float, rng: np.random.Generator
+) -> tuple[float, float]:
+    """How far 1 − ROCCH-EER may lie below and above its value, from resamples of speakers.
+
+    Judged on up to 200 random models and 5,000 random trials: the spread depends on how many
+    speakers there are, not on every pair of them.
+    """
+    trials = np.sort(rng.permutation(len(scoring.trials))[:5000])
+    models = np.sort(rng.permutation(len(scoring.means))[:200])
+    scores = scoring.trials[trials] @ scoring.models(models).T
+    true = scoring.speakers[trials]
+    row, column = np.nonzero(true[:, None] != models[None, :])
+    everyone = np.unique(np.concatenate((true, models)))
+    number = np.searchsorted(everyone, true)
+    others = np.searchsorted(everyone, models)
+    who = Speakers(number, number[row], others[column], len(everyone))
+    part = Scores(scoring.own()[trials], scores[row, column], speakers=who)
+    tally = Tally.of(part)
+    drawn = resample(part, tally, replicates=200, rng=rng)
+    value = rocch_eer(tally)
+    draws = np.array([rocch_eer(one) for one in drawn])
+    spread = interval_of(value, draws, confidence, method="reflected", bounds=(0.0, 0.5))
+    return spread.high - value, value - spread.low
+
+
+def _predicates(
+    enrol: Embeddings, speakers: IntArray, utterances: int, rng: np.random.Generator
+) -> NDArray[np.float32]:
+    """Mean vectors of up to so many random utterances of each enrolment speaker."""
+    order = np.lexsort((rng.random(len(enrol)), enrol.speakers))
+    first = np.concatenate(([0], np.cumsum(enrol.counts)[:-1]))
+    counts = np.minimum(enrol.counts, utterances)
+    means = [
+        enrol.vectors[order[first[s] : first[s] + counts[s]]].mean(axis=0, dtype=np.float64)
+        for s in speakers
+    ]
+    return np.array(means, np.float32)
+
+
+def _disclosure_spread(
+    before: IntArray, standing: Standing, sizes: list[int], settings: Settings
+) -> list[tuple[Interval, Interval]]:
+    """Intervals of mean and worst rank disclosure, from resamples of speakers."""
+    rng = np.random.default_rng([settings.seed, 3])
+    _, codes = np.unique(standing.speakers, return_inverse=True)
+    rows = [np.flatnonzero(codes == s) for s in range(codes.max() + 1)]
+    drawn = []
+    for _ in range(100):
+        picked = np.concatenate([rows[s] for s in rng.integers(0, len(rows), len(rows))])
+        drawn.append(rank_disclosure(before[picked], standing.models - 1, sizes))
+    edge = (1 - (settings.confidence or 0.95)) / 2
+    low, high = np.quantile(np.array(drawn), [edge, 1 - edge], axis=0)
+    return [
+        (
+            Interval(float(low[0, i]), float(high[0, i])),
+            Interval(float(low[1, i]), float(high[1, i])),
+        )
+        for i in range(len(sizes))
+    ]
+
+
+def _open_set(
+    scoring: Scoring, counter: Counter, standing: Standing, sizes: list[int], length: int
+) -> list[OpenSet]:
+    """The open-set curve; D_sys needs a second pass, on the bins of the range now known."""
+    binned = None
+    if len(standing.own) >= MIN_MATED and standing.low < standing.high:
+        edges = make_edges(standing.low, standing.high, default_bins(len(standing.own)))
+        binned = Counter(counter.mated, counter.core, edges=edges)
+        stand(scoring, visit=binned)
+    core = len(counter.core)
+    grown = sorted({core, *(size for size in sizes if size > core)})
+    return open_set(counter, binned, grown, standing.models, length)
+
+
+def _risks(standing: Standing, enrol: Embeddings, length: int) -> list[SpeakerRisk]:
+    """Each speaker's risk, the most exposed first."""
+    sizes = np.unique(np.geomspace(2, standing.models, 200).astype(np.int64))
+    linked = by_speaker(top_k(standing, sizes.tolist()), standing.speakers)
+    hidden = linked < 0.5
+    vanishing = np.where(hidden.any(axis=1), sizes[np.argmax(hidden, axis=1)], 0)
+    names = enrol.names[np.unique(standing.speakers)]
+    order = np.lexsort((np.where(vanishing, -vanishing, -np.inf), -linked[:, -1]))
+    return [
+        SpeakerRisk(str(names[i]), length, float(linked[i, -1]), int(vanishing[i]) or None)
+        for i in order
+    ]

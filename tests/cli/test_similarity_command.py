@@ -1,0 +1,145 @@
+"""``sottovoce similarity``: table, JSON, figure, back-ends, and one line for bad input."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from sottovoce.cli import run
+from sottovoce.cli.backend import make_backend
+from sottovoce.errors import UsageError
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Original, anonymised and training embeddings."""
+    rng = np.random.default_rng(0)
+    who = np.repeat(np.arange(10), 6)
+    places = rng.normal(size=(10, 32))
+    before = places[who] + 0.6 * rng.normal(size=(60, 32))
+    after = rng.normal(size=(10, 32))[who] + 0.6 * rng.normal(size=(60, 32))
+    after[:6] = before[:6]  # speaker p0 is left as it was
+    names = np.array([f"p{i}" for i in who])
+    ids = np.array([f"u{i}" for i in range(60)])
+    np.savez(tmp_path / "o.npz", vectors=before, speakers=names, utterances=ids)
+    order = rng.permutation(60)
+    np.savez(tmp_path / "p.npz", vectors=after[order], speakers=names[order], utterances=ids[order])
+    others = np.repeat(np.arange(30), 6)
+    train = rng.normal(size=(30, 32))[others] + 0.6 * rng.normal(size=(180, 32))
+    np.savez(tmp_path / "t.npz", vectors=train, speakers=others)
+    return tmp_path
+
+
+def arguments(folder: Path, *more: str) -> list[str]:
+    files = ["--original", str(folder / "o.npz"), "--anonymised", str(folder / "p.npz")]
+    return ["similarity", *files, *more]
+
+
+def test_table_and_plain_words(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(arguments(folder, "--resamples", "50")) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    for words in (
+        "de-identification DeID",
+        "voice distinctiveness G_VD",
+        "95 % interval",
+        "lower = more disclosed",
+        "no link between original and anonymised voices left",
+        "10 speakers, 60 recordings",
+        "Still like themselves after anonymisation: ",
+        "that with others: p0 (",
+    ):
+        assert words in shown
+
+
+def test_json_keeps_the_contract(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(arguments(folder, "--json", "--resamples", "50")) == 0
+    printed = json.loads(capsys.readouterr().out)
+    for name in ("deid", "gvd_db"):
+        spread = printed["intervals"][name]
+        assert spread["low"] <= printed[name] <= spread["high"]
+    assert set(printed["d_diag"]) == set(printed["matrices"]) == {"oo", "op", "pp"}
+    assert printed["standing_out"][0]["speaker"] == "p0"
+    assert printed["excluded"]["speakers"] == [] and printed["interval"]["replicates"] == 50
+    inputs = printed["provenance"]["inputs"]
+    assert [one["name"] for one in inputs] == ["o.npz", "p.npz"]
+    assert printed["provenance"]["settings"] == {"backend": "cosine", "seed": 0}
+
+
+def test_no_interval_and_figure(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "figures"
+    assert run(arguments(folder, "--no-interval", "--figures", str(target))) == 0
+    assert "interval" not in capsys.readouterr().out.lower()
+    (figure,) = target.iterdir()
+    assert figure.name == "similarity.svg"
+    assert ElementTree.parse(figure).getroot().findtext("{http://www.w3.org/2000/svg}desc")
+
+
+def test_nothing_done_is_zero(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    same = ["--original", str(folder / "o.npz"), "--anonymised", str(folder / "o.npz")]
+    assert run(["similarity", *same, "--json", "--no-interval"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert (printed["deid"], printed["gvd_db"]) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("backend", ["cosine", "euclidean", "plda"])
+def test_back_ends_with_training_data(
+    backend: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--backend", backend, "--train", str(folder / "t.npz"), "--json", "--no-interval"]
+    assert run(arguments(folder, *options)) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["backend"] == backend and 0.2 < printed["deid"] < 1.0
+    assert len(printed["provenance"]["inputs"]) == 3
+
+
+def test_the_centre_is_the_mean_of_the_training_vectors(folder: Path) -> None:
+    centred = make_backend("cosine", folder / "t.npz", None, dimension=32)
+    centre = np.load(folder / "t.npz")["vectors"].mean(axis=0)
+    vectors = (centre + np.eye(32)).astype(np.float32)
+    assert np.allclose(centred.enrol(vectors, 1), np.eye(32), atol=1e-5)
+
+
+def test_an_unknown_back_end_is_guessed() -> None:
+    with pytest.raises(UsageError, match="did you mean 'cosine'"):
+        make_backend("cosin", None, None, dimension=32)
+
+
+def bad_arguments(folder: Path) -> dict[str, list[str]]:
+    with np.load(folder / "o.npz") as arrays:
+        vectors, speakers = arrays["vectors"], arrays["speakers"]
+    np.savez(folder / "narrow.npz", vectors=vectors[:, :5], speakers=speakers)
+    np.savez(folder / "short.npz", vectors=vectors[:9], speakers=speakers[:9])
+    np.savez(folder / "nameless.npz", vectors=vectors)
+    np.savez(folder / "other.npz", vectors=vectors, speakers=speakers[::-1])
+    (folder / "cut.npz").write_bytes((folder / "o.npz").read_bytes()[:200])
+    names = ("narrow", "short", "nameless", "other", "cut", "missing")
+    bad = {f"{name}.npz": [*arguments(folder)[:-1], str(folder / f"{name}.npz")] for name in names}
+    training = str(folder / "narrow.npz")
+    return {
+        **bad,
+        "--train": arguments(folder, "--backend", "plda"),
+        "vectors of 5 numbers": arguments(folder, "--train", training),
+        "--backend": arguments(folder, "--backend", "lda"),
+        "--anonymised": arguments(folder)[:3],
+        "between 0 and 1": arguments(folder, "--interval", "95"),
+        "at least 20": arguments(folder, "--resamples", "2"),
+    }
+
+
+def test_bad_input_is_one_line_and_code_2(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for words, line in bad_arguments(folder).items():
+        assert run(line) == 2, words
+        said = capsys.readouterr()
+        assert said.out == "" and said.err.count("\n") == 1, words
+        assert words in said.err, said.err
+
+
+def test_help_has_an_example(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["similarity", "--help"]) == 0
+    assert "Example: sottovoce similarity --original" in " ".join(capsys.readouterr().out.split())

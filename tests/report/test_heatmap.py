@@ -1,0 +1,109 @@
+"""The heat map of similarity matrices: complete, bounded and readable without colour."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from sottovoce.measure.similarity import Excluded, Similarity
+from sottovoce.report.heatmap import LEVELS, SCALE, colour, similarity_figure
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def found_of(count: int, *, prefix: str = "s", gvd_db: float | None = -1.0) -> Similarity:
+    rng = np.random.default_rng(0)
+    matrices = {kind: rng.random((count, count)) for kind in ("oo", "op", "pp")}
+    names = tuple(f"{prefix}{i:03}" for i in range(count))
+    return Similarity(
+        name="a",
+        backend="cosine",
+        speakers=names,
+        matrices=matrices,
+        d_diag=dict.fromkeys(matrices, 0.5),
+        deid=0.5,
+        gvd_db=gvd_db,
+        intervals={},
+        resampling=None,
+        standing_out=dict.fromkeys(names, 0.0),
+        n_utterances=2 * count,
+        n_mated=2 * count,
+        n_nonmated=4 * count * (count - 1),
+        excluded=Excluded(0, 0, ()),
+        notes=(),
+    )
+
+
+def drawn(text: str) -> NDArray[np.str_]:
+    """The colour of every cell, read back from the figure."""
+    cells = {}
+    (scaled,) = [g for g in ElementTree.fromstring(text) if "scale" in g.get("transform", "")]
+    for group in scaled:
+        for rect in group:
+            x, y = int(rect.get("x", "")), int(rect.get("y", ""))
+            for i in range(int(rect.get("width", ""))):
+                assert (y, x + i) not in cells
+                cells[y, x + i] = group.get("fill", "")
+    side = 1 + max(y for y, _ in cells)
+    return np.array([[cells[y, x] for x in range(side)] for y in range(side)])
+
+
+def test_quadrants_are_in_their_places() -> None:
+    found = found_of(5)
+    cells = drawn(similarity_figure(found))
+    assert cells.shape == (10, 10)
+    m = found.matrices
+    whole = np.block([[m["oo"], m["op"]], [m["op"].T, m["pp"]]])
+    levels = np.rint(whole * (LEVELS - 1)) / (LEVELS - 1)
+    assert cells.tolist() == [[colour(v) for v in row] for row in levels]
+
+
+def test_colours_get_lighter_all_the_way() -> None:
+    shades = [colour(v) for v in np.linspace(0, 1, LEVELS)]
+    assert len(set(shades)) == LEVELS
+    light = [luminance(shade) for shade in shades]
+    assert all(b > a for a, b in pairwise(light))
+    ends = tuple("#" + "".join(f"{c:02x}" for c in SCALE[i]) for i in (0, -1))
+    assert (shades[0], shades[-1]) == ends
+
+
+def luminance(shade: str) -> float:
+    """Relative luminance as WCAG 2 defines it."""
+    channels = np.array([int(shade[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
+
+
+def test_title_description_and_quadrant_labels() -> None:
+    root = ElementTree.fromstring(similarity_figure(found_of(4, prefix="<&", gvd_db=None)))
+    assert root.get("role") == "img" and root.findtext(f"{SVG}title")
+    said = root.findtext(f"{SVG}desc") or ""
+    assert "DeID = 0.500" in said and "G_VD = none" in said and "averaged" not in said
+    words = [text.text for text in root.iter(f"{SVG}text")]
+    assert {"OO", "OP", "PO", "PP", "original", "anonymised", "0.5"} <= set(words)
+    assert words.count("<&002") == 4  # twice on each side
+
+
+@pytest.mark.parametrize(("count", "shown"), [(30, True), (31, False)])
+def test_names_are_drawn_where_they_can_be_read(count: int, shown: bool) -> None:
+    assert (">s000<" in similarity_figure(found_of(count))) is shown
+
+
+def test_long_names_are_cut() -> None:
+    text = similarity_figure(found_of(3, prefix="a-very-long-name-of-"))
+    assert ">a-very-long…<" in text and "name-of-000" not in text
+
+
+def test_many_speakers_are_averaged_and_the_figure_says_so() -> None:
+    found = found_of(410)
+    text = similarity_figure(found)
+    assert len(text) < 7_000_000
+    cells = drawn(text)
+    assert cells.shape == (400, 400)
+    assert "averaged into 200 × 200 cells" in text
+    block = found.matrices["oo"][:2, :2].mean()
+    assert cells[0, 0] == colour(round(block * (LEVELS - 1)) / (LEVELS - 1))
