@@ -8,11 +8,12 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
+import click
 import numpy as np
 import pytest
 
 from sottovoce.cli import run
-from sottovoce.cli.app import COMMANDS
+from sottovoce.cli.app import COMMANDS, app
 
 
 @pytest.fixture
@@ -29,13 +30,29 @@ def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(name in shown for name in COMMANDS)
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+def leaves() -> list[list[str]]:
+    """Every command as it is typed: the name, or a group's name and that of one in it."""
+    found = []
+    for name in COMMANDS:
+        command = app.get_command(click.Context(app), name)
+        inner = command.commands if isinstance(command, click.Group) else {}
+        found += [[name, one] for one in inner] or [[name]]
+    return found
+
+
+@pytest.mark.parametrize("command", leaves(), ids=" ".join)
 def test_each_command_has_help_with_an_example(
-    command: str, capsys: pytest.CaptureFixture[str]
+    command: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run([command, "--help"]) == 0
+    assert run([*command, "--help"]) == 0
     shown = capsys.readouterr().out
-    assert f"Example: sottovoce {command}" in shown and "--json" in shown
+    assert f"Example: sottovoce {' '.join(command)}" in shown and "--json" in shown
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_group_shows_an_example_too(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([command, "--help"]) == 0
+    assert f"Example: sottovoce {command}" in capsys.readouterr().out
 
 
 def test_help_imports_nothing_heavy() -> None:

@@ -12,6 +12,8 @@ import pytest
 from sottovoce.cli import run
 from sottovoce.cli.backend import make_backend
 from sottovoce.errors import UsageError
+from sottovoce.speaker import Embeddings
+from sottovoce.speaker.readers import read_embeddings
 
 
 @pytest.fixture
@@ -99,7 +101,7 @@ def test_back_ends_with_training_data(
 
 
 def test_the_centre_is_the_mean_of_the_training_vectors(folder: Path) -> None:
-    centred = make_backend("cosine", folder / "t.npz", None, dimension=32)
+    centred = make_backend("cosine", folder / "t.npz", None, like=read_embeddings(folder / "o.npz"))
     centre = np.load(folder / "t.npz")["vectors"].mean(axis=0)
     vectors = (centre + np.eye(32)).astype(np.float32)
     assert np.allclose(centred.enrol(vectors, 1), np.eye(32), atol=1e-5)
@@ -107,7 +109,7 @@ def test_the_centre_is_the_mean_of_the_training_vectors(folder: Path) -> None:
 
 def test_an_unknown_back_end_is_guessed() -> None:
     with pytest.raises(UsageError, match="did you mean 'cosine'"):
-        make_backend("cosin", None, None, dimension=32)
+        make_backend("cosin", None, None, like=Embeddings.of(np.eye(3), ["a", "b", "c"]))
 
 
 def bad_arguments(folder: Path) -> dict[str, list[str]]:

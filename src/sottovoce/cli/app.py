@@ -14,6 +14,8 @@ COMMANDS = {
     "compare": "Several score sets side by side.",
     "similarity": "Voices before and after anonymisation.",
     "reidentify": "Singling Out, Linkability, rank and top-k over population size.",
+    "corpus": "Check and describe a corpus of recordings.",
+    "embed": "Speaker embeddings of a corpus.",
 }
 """Name and one line of help; the command is ``command`` in the module of that name."""
 

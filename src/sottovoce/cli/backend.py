@@ -12,7 +12,7 @@ from sottovoce.errors import InputError, UsageError
 from sottovoce.registry import did_you_mean
 
 if TYPE_CHECKING:
-    from sottovoce.speaker import Backend
+    from sottovoce.speaker import Backend, Embeddings
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -41,8 +41,8 @@ def backend_options(command: F) -> F:
     return command
 
 
-def make_backend(name: str, train: Path | None, lda: int | None, *, dimension: int) -> Backend:
-    """Make a back-end by name; ``dimension`` is that of the vectors it will be given."""
+def make_backend(name: str, train: Path | None, lda: int | None, *, like: Embeddings) -> Backend:
+    """Make a back-end by name for vectors ``like`` those it will be given."""
     from sottovoce.speaker import Cosine, Euclidean, Plda
 
     if name not in BACKENDS:
@@ -50,14 +50,15 @@ def make_backend(name: str, train: Path | None, lda: int | None, *, dimension: i
     if name == "plda" and train is None:
         raise UsageError("--backend plda learns from other speakers; name them with --train")
     if train is None:
-        return Cosine() if name == "cosine" else Euclidean()
+        # distances do not depend on the centre, their precision does
+        return Cosine() if name == "cosine" else Euclidean(like.vectors[:10_000].mean(axis=0))
     from sottovoce.speaker.readers import read_embeddings
 
     voices = read_embeddings(train)
-    if voices.dimension != dimension:
+    if voices.dimension != like.dimension:
         raise InputError(
             f"{train}: vectors of {voices.dimension} numbers, those to be compared have "
-            f"{dimension}; embed both with the same encoder"
+            f"{like.dimension}; embed both with the same encoder"
         )
     if name == "plda":
         return Plda.fit(voices, lda=lda)

@@ -43,10 +43,21 @@ def json_option(command: F) -> F:
     )(command)
 
 
+def seed_option(command: F) -> F:
+    """``--seed``."""
+    return click.option(
+        "--seed",
+        type=click.IntRange(min=0),
+        default=0,
+        show_default=True,
+        help="Seed of everything that is drawn.",
+    )(command)
+
+
 def interval_options(command: F) -> F:
     """``--interval``, ``--no-interval``, ``--resamples`` and ``--seed``."""
     for option in (
-        click.option("--seed", default=0, show_default=True, help="Seed of the resamples."),
+        seed_option,
         click.option("--resamples", type=int, help="Resamples behind an interval. [default: 1000]"),
         click.option("--no-interval", is_flag=True, help="Leave the intervals out (faster)."),
         click.option(

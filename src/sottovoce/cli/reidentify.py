@@ -7,7 +7,14 @@ from pathlib import Path
 import click
 
 from sottovoce.cli.backend import backend_options, make_backend
-from sottovoce.cli.options import JsonCommand, json_option, progress_bar, provenance, write_json
+from sottovoce.cli.options import (
+    JsonCommand,
+    json_option,
+    progress_bar,
+    provenance,
+    seed_option,
+    write_json,
+)
 from sottovoce.errors import UsageError
 
 
@@ -26,7 +33,10 @@ from sottovoce.errors import UsageError
 @click.option("--literal", is_flag=True, help="Follow the published protocol with its 5 draws.")
 @click.option("--interval", default=0.95, show_default=True, help="Confidence of the intervals.")
 @click.option("--no-interval", is_flag=True, help="Leave the intervals out (faster).")
-@click.option("--seed", default=0, show_default=True, help="Seed of everything drawn.")
+@seed_option
+@click.option(
+    "--utt2spk", type=click.Path(path_type=Path), help="Speakers of Kaldi .ark embeddings."
+)
 @click.option(
     "--figures", type=click.Path(path_type=Path), metavar="DIR", help="Write SVG figures there."
 )
@@ -44,6 +54,7 @@ def command(
     interval: float,
     no_interval: bool,
     seed: int,
+    utt2spk: Path | None,
     figures: Path | None,
     backend: str,
     train: Path | None,
@@ -62,7 +73,7 @@ def command(
 
     settings = Settings(
         lengths=tuple(_numbers("lengths", lengths)),
-        populations=tuple(_numbers("populations", populations)) if populations else None,
+        populations=None if populations is None else tuple(_numbers("populations", populations)),
         k=k,
         conversations=conversations,
         draws=draws,
@@ -70,8 +81,9 @@ def command(
         confidence=None if no_interval else interval,
         seed=seed,
     )
-    known, unknown = read_embeddings(enrol), read_embeddings(trial)
-    linkage = make_backend(backend, train, lda, dimension=known.dimension)
+    known = read_embeddings(enrol, utt2spk=utt2spk)
+    unknown = read_embeddings(trial, utt2spk=utt2spk)
+    linkage = make_backend(backend, train, lda, like=known)
     with progress_bar("scoring") as progress:
         found = reidentify(
             known,
@@ -92,7 +104,7 @@ def command(
 
 def _numbers(name: str, text: str) -> list[int]:
     try:
-        return [int(part) for part in text.split(",") if part.strip()]
+        return [int(part) for part in text.split(",")]
     except ValueError:
         raise UsageError(
             f"--{name} {text}: whole numbers with commas between, e.g. 20,100"

@@ -68,7 +68,7 @@ def command(
         found = similarity(
             before,
             after,
-            make_backend(backend, train, lda, dimension=before.dimension),
+            make_backend(backend, train, lda, like=before),
             interval=None if no_interval else interval,
             replicates=1000 if resamples is None else resamples,
             seed=seed,

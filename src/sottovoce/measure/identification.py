@@ -94,6 +94,17 @@ def rank_disclosure(
     return np.maximum(mean, 0.0), np.maximum(worst, 0.0)
 
 
+def chance_rank_disclosure(
+    trials: int, others: int, populations: list[int], rng: np.random.Generator
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Mean and worst disclosure that as many trials show on average without evidence."""
+    drawn = [
+        rank_disclosure(rng.integers(0, others + 1, trials), others, populations) for _ in range(20)
+    ]
+    mean, worst = np.mean(drawn, axis=0)
+    return mean, worst
+
+
 def fit_beta_binomial(values: IntArray, total: int) -> tuple[float, float]:
     """Maximum-likelihood parameters of a beta-binomial on 0 … total.
 
@@ -114,9 +125,9 @@ def fit_beta_binomial(values: IntArray, total: int) -> tuple[float, float]:
             if damping > 1e9:
                 break
             continue
-        moved, logs, best = float(np.abs(tried - logs).max()), tried, reached
+        gained, logs, best = reached - best, tried, reached
         damping = max(damping / 10, 1e-12)
-        if moved < 1e-9:
+        if gained < 1e-13:
             break
     return float(np.exp(logs[0])), float(np.exp(logs[1]))
 

@@ -74,7 +74,7 @@ def open_set(
     """The curve over population sizes from the core to everybody."""
     core = len(counter.core)
     found = []
-    for size in [n for n in populations if n >= core]:
+    for size in [n for n in populations if n >= max(2, core)]:
         share = (size - core) / (models - core) if models > core else 1.0
         tally = counter.tally(share)
         blocks = oracle_blocks(tally)

@@ -35,8 +35,47 @@ TRIALS = 256
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Conversations:
+    """Mean vectors of ``length`` utterances each, sorted by speaker; they share no utterance."""
+
+    vectors: Vectors
+    speakers: IntArray
+    """Who speaks, a number of the embeddings they were made of."""
+    length: int
+    too_short: int
+    """Speakers left out because they have too few utterances."""
+
+
+def make_conversations(
+    trial: Embeddings, *, length: int, most: int, rng: np.random.Generator, at_least: int = 1
+) -> Conversations:
+    """Cut each speaker's utterances, in random order, into conversations of ``length``.
+
+    At most ``most`` a speaker are made; speakers who have fewer than ``at_least`` are left out.
+    """
+    counts = trial.counts
+    made = np.minimum(counts // min(length, len(trial) + 1), most)
+    made[made < at_least] = 0
+    if not made.any():
+        raise TooFewError(
+            f"{trial.origin}: no speaker has {at_least * length:,} utterances, which conversations "
+            f"of {length:,} need; add recordings or ask for a smaller length"
+        )
+    order = np.lexsort((rng.random(len(trial)), trial.speakers))
+    first = np.cumsum(counts) - counts
+    rows = [order[first[s] : first[s] + made[s] * length] for s in np.flatnonzero(made)]
+    picked = trial.vectors[np.concatenate(rows)].reshape(-1, length, trial.dimension)
+    return Conversations(
+        picked.mean(axis=1, dtype=np.float64).astype(np.float32),
+        np.repeat(np.arange(len(counts)), made),
+        length,
+        too_short=int((made == 0).sum()),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Trials:
-    """Conversations of known speakers: each the mean of ``length`` utterances."""
+    """Conversations of enrolled speakers."""
 
     vectors: Vectors
     speakers: IntArray
@@ -48,43 +87,30 @@ class Trials:
     """Speakers left out because they have fewer than ``length`` utterances."""
 
 
-def make_trials(
-    trial: Embeddings,
-    enrol: Embeddings,
-    *,
-    length: int,
-    most: int,
-    rng: np.random.Generator,
-    at_least: int = 1,
-) -> Trials:
-    """Cut each speaker's utterances, in random order, into conversations of ``length``.
-
-    Conversations share no utterance; at most ``most`` a speaker are made, and speakers who have
-    fewer than ``at_least`` are left out, counted.
-    """
+def enrolment_numbers(trial: Embeddings, enrol: Embeddings) -> IntArray:
+    """The number each speaker of ``trial`` has in ``enrol``, −1 for one who is not enrolled."""
     known = {name: number for number, name in enumerate(enrol.names.tolist())}
-    enrolled = np.array([known.get(name, -1) for name in trial.names.tolist()])
-    order = np.lexsort((rng.random(len(trial)), trial.speakers))
-    counts = trial.counts
-    first = np.concatenate(([0], np.cumsum(counts)[:-1]))
-    enough = counts // length >= at_least
-    rows, speakers = [], []
-    for speaker in np.flatnonzero((enrolled >= 0) & enough):
-        made = min(int(counts[speaker]) // length, most)
-        rows.append(order[first[speaker] : first[speaker] + made * length])
-        speakers.append(np.full(made, enrolled[speaker]))
-    if not rows:
+    return np.array([known.get(name, -1) for name in trial.names.tolist()], np.int64)
+
+
+def make_trials(
+    trial: Embeddings, enrol: Embeddings, *, length: int, most: int, rng: np.random.Generator
+) -> Trials:
+    """Conversations of the enrolled speakers; who is left out is counted."""
+    numbers = enrolment_numbers(trial, enrol)
+    made = make_conversations(trial, length=length, most=most, rng=rng)
+    known = numbers[made.speakers] >= 0
+    if not known.any():
         raise TooFewError(
-            f"{trial.origin}: no enrolled speaker has {at_least * length} utterances, which "
-            f"conversations of {length} need; add recordings or ask for a smaller length"
+            f"{trial.origin}: none of its speakers with {length:,} utterances is enrolled in "
+            f"{enrol.origin}; check the speakers' names"
         )
-    picked = trial.vectors[np.concatenate(rows)].reshape(-1, length, trial.dimension)
     return Trials(
-        picked.mean(axis=1, dtype=np.float64).astype(np.float32),
-        np.concatenate(speakers).astype(np.int64),
+        made.vectors[known],
+        numbers[made.speakers[known]],
         length,
-        without_enrolment=int((enrolled < 0).sum()),
-        too_short=int(((enrolled >= 0) & ~enough).sum()),
+        without_enrolment=int((numbers < 0).sum()),
+        too_short=int((numbers >= 0).sum() - len(np.unique(made.speakers[known]))),
     )
 
 
@@ -152,6 +178,15 @@ class Scoring:
                 if progress:
                     progress(done, total)
 
+    def rounding(self) -> Vectors:
+        """How far apart equal scores of each trial may come out of a product in float32."""
+        longest = 0.0
+        for start in range(0, len(self.means), MODELS):
+            block = self.models(slice(start, min(start + MODELS, len(self.means))))
+            longest = max(longest, float(np.linalg.norm(block, axis=1).max()))
+        lengths = np.linalg.norm(self.trials, axis=1)
+        return np.asarray(4 * np.finfo(np.float32).eps * longest * lengths, np.float32)
+
     def own(self) -> Vectors:
         """The score of each trial against the model of its true speaker."""
         own = np.empty(len(self.trials), np.float32)
@@ -176,22 +211,27 @@ def stand(
     """
     core = np.empty(0, np.int64) if core is None else np.sort(core)
     own = scoring.own()
+    margin = scoring.rounding()
     above, not_below, core_above, core_not_below = np.zeros((4, len(own)), np.int64)
     low, high = np.inf, -np.inf
     for first, rows, scores in scoring.blocks(progress):
         low, high = min(low, float(scores.min())), max(high, float(scores.max()))
         true = scoring.speakers[rows] - first
         here = np.flatnonzero((true >= 0) & (true < scores.shape[1]))
-        # read off this very product, so that a twin of the true speaker ties exactly
-        own[rows][here] = scores[here, true[here]]
         scores[here, true[here]] = OWN
-        above[rows] += count_rows(np.greater, scores, own[rows])
-        not_below[rows] += count_rows(np.greater_equal, scores, own[rows])
+        higher, lower = own[rows] + margin[rows], own[rows] - margin[rows]
+        more = count_rows(np.greater, scores, higher)
+        as_high = count_rows(np.greater_equal, scores, lower)
+        above[rows] += more
+        not_below[rows] += as_high
+        for i in np.flatnonzero(as_high > more):  # what rounding alone tells apart is a tie
+            tied = (scores[i] >= lower[i]) & (scores[i] <= higher[i])
+            scores[i, tied] = own[rows][i]
         inside = core[(core >= first) & (core < first + scores.shape[1])] - first
         if len(inside):
             part = np.ascontiguousarray(scores[:, inside])
-            core_above[rows] += count_rows(np.greater, part, own[rows])
-            core_not_below[rows] += count_rows(np.greater_equal, part, own[rows])
+            core_above[rows] += count_rows(np.greater, part, higher)
+            core_not_below[rows] += count_rows(np.greater_equal, part, lower)
         if visit is not None:
             visit(scores, first)
     return Standing(
@@ -228,20 +268,12 @@ def by_speaker(values: NDArray[np.float64], speakers: IntArray) -> NDArray[np.fl
 
 
 def default_populations(everybody: int) -> list[int]:
-    """20, 40, 80, … and everybody."""
-    sizes = []
+    """20, 40, 80, … and everybody; none if there is no crowd."""
+    sizes: list[int] = []
+    if everybody < 2:
+        return sizes
     size = 20
     while size < everybody:
         sizes.append(size)
         size *= 2
     return [*sizes, everybody]
-
-
-def check_populations(populations: list[int], everybody: int) -> list[int]:
-    """Refuse sizes that cannot be drawn."""
-    for size in populations:
-        if not 2 <= size <= everybody:
-            raise InputError(
-                f"population {size}: must be 2 to {everybody:,}, the enrolled speakers"
-            )
-    return sorted(set(populations))

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from sottovoce.errors import InputError, TooFewError
 from sottovoce.measure import acceleration
 from sottovoce.measure.identification import (
+    chance_rank_disclosure,
     expected_rank,
     rank_disclosure,
     top_k,
@@ -31,13 +32,14 @@ from sottovoce.measure.intervals import (
 from sottovoce.measure.linkability import MIN_MATED, default_bins
 from sottovoce.measure.open_set import Counter, OpenSet, open_set
 from sottovoce.measure.population import (
+    Conversations,
     Scoring,
     Standing,
-    Trials,
     by_speaker,
     check_dimensions,
-    check_populations,
     default_populations,
+    enrolment_numbers,
+    make_conversations,
     make_trials,
     stand,
 )
@@ -60,6 +62,7 @@ from sottovoce.speaker import Backend, Cosine, Embeddings
 
 LITERAL_DRAWS = 5
 _WORTH_COMPILING = 10**8
+_MOST = 10**6
 Stage = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and how much there is."""
 
@@ -82,14 +85,15 @@ def reidentify(
     check_dimensions(enrol, trial)
     _check(settings)
     everybody = len(enrol.names)
-    sizes = default_populations(everybody)
-    if settings.populations:
-        sizes = check_populations(list(settings.populations), everybody)
     result = Reidentification(enrolled=everybody, backend=backend.name)
-    for length in settings.lengths:
-        rng = np.random.default_rng([settings.seed, length])
+    most = max(everybody, len(trial.names))
+    for size in settings.populations or ():
+        if not 2 <= size <= most:
+            raise InputError(f"population {size}: must be 2 to {most:,}, the speakers at hand")
+    sizes = _sizes(settings, everybody)
+    for length in sorted(set(settings.lengths)):
         try:
-            _one_length(result, enrol, trial, backend, settings, length, sizes, rng, progress)
+            _one_length(result, enrol, trial, backend, settings, length, sizes, progress)
         except TooFewError as error:
             result.notes.append(f"length {length}: {error}")
     if not result.linkability:
@@ -97,10 +101,19 @@ def reidentify(
     return result
 
 
+def _sizes(settings: Settings, everybody: int) -> list[int]:
+    """Population sizes that can be drawn of so many."""
+    if settings.populations is None:
+        return default_populations(everybody)
+    return sorted({size for size in settings.populations if 2 <= size <= everybody})
+
+
 def _check(settings: Settings) -> None:
     for name in ("k", "conversations", "enrolled", "enrol_utterances", "draws"):
-        if getattr(settings, name) < 1:
-            raise InputError(f"{name} {getattr(settings, name)}: must be at least 1")
+        if not 1 <= getattr(settings, name) <= _MOST:
+            raise InputError(f"{name} {getattr(settings, name)}: must be 1 to {_MOST:,}")
+    if settings.seed < 0:
+        raise InputError(f"seed {settings.seed}: must be 0 or more")
     if not settings.lengths or min(settings.lengths) < 1:
         raise InputError(f"lengths {settings.lengths}: each must be at least 1 utterance")
     if settings.confidence is not None and not 0 < settings.confidence < 1:
@@ -115,11 +128,12 @@ def _one_length(
     settings: Settings,
     length: int,
     sizes: list[int],
-    rng: np.random.Generator,
     progress: Stage | None,
 ) -> None:
+    # a generator for each purpose, so that leaving one thing out changes nothing else
+    making, drawing, spreading, crowding = np.random.default_rng([settings.seed, length]).spawn(4)
     most = 1 if settings.literal else settings.conversations
-    trials = make_trials(trial, enrol, length=length, most=most, rng=rng)
+    trials = make_trials(trial, enrol, length=length, most=most, rng=making)
     result.excluded.append(
         {
             "length": length,
@@ -137,12 +151,13 @@ def _one_length(
     add.identification(standing)
     if settings.literal:
         result.linkability = [p for p in result.linkability if p.length != length]
-        add.literal_linkability(scoring, rng)
-    add.verification(scoring, counter.tally(), rng)
+        add.literal_linkability(scoring, drawing)
+    add.verification(scoring, counter.tally(), spreading)
     result.open_set += _open_set(scoring, counter, standing, sizes, length)
     result.speakers += _risks(standing, enrol, length)
     try:
-        add.singling_out(enrol, trial, backend, rng, _named(progress, f"predicates, L = {length}"))
+        told = _named(progress, f"predicates, L = {length}")
+        add.singling_out(enrol, trial, backend, crowding, told)
     except TooFewError as error:
         result.notes.append(f"Singling Out, length {length}: {error}")
 
@@ -190,9 +205,9 @@ class _Adder:
         for i, size in enumerate(self.sizes):
             self._add("linkability", linked[:, i], size, 1 / size, share_interval)
             self._add("top_k", listed[:, i], size, min(1.0, k / size), share_interval, k=k)
-            self._add("rank", ranks[:, i], size, (size + 1) / 2, mean_interval)
-            normal = ranks[:, i] / size
-            self._add("normalised_rank", normal, size, (size + 1) / (2 * size), mean_interval)
+            self._add("rank", ranks[:, i], size, (size + 1) / 2, _rank_interval(size))
+            normal, half = ranks[:, i] / size, (size + 1) / (2 * size)
+            self._add("normalised_rank", normal, size, half, _rank_interval(size, size))
         self._rank_disclosure(standing)
 
     def _rank_disclosure(self, standing: Standing) -> None:
@@ -200,7 +215,10 @@ class _Adder:
         if len(before) < 2:
             self.result.notes.append(f"length {self.length}: one trial; no rank disclosure")
             return
-        mean, worst = rank_disclosure(before, standing.models - 1, self.sizes)
+        others = standing.models - 1
+        mean, worst = rank_disclosure(before, others, self.sizes)
+        rng = np.random.default_rng([self.settings.seed, self.length, 4])
+        chances = chance_rank_disclosure(len(before), others, self.sizes, rng)
         spreads: list[tuple[Interval, Interval]] | None = None
         if self.settings.confidence is not None:
             spreads = _disclosure_spread(before, standing, self.sizes, self.settings)
@@ -212,7 +230,8 @@ class _Adder:
                 if spreads is not None:
                     low = min(spreads[i][j].low, float(values[i]))
                     high = max(spreads[i][j].high, float(values[i]))
-                point = Point(self.length, size, float(values[i]), 0.0, low=low, high=high)
+                chance = float(chances[j][i])
+                point = Point(self.length, size, float(values[i]), chance, low=low, high=high)
                 getattr(self.result, curve).append(point)
 
     def literal_linkability(self, scoring: Scoring, rng: np.random.Generator) -> None:
@@ -252,46 +271,78 @@ class _Adder:
         progress: Callable[[int, int], None] | None,
     ) -> None:
         """Predicates of enrolled speakers tried on populations of test speakers."""
-        tests = make_trials(trial, enrol, length=self.length, most=VECTORS, rng=rng, at_least=2)
-        found, sizes = _single_out(enrol, tests, backend, self.settings, self.sizes, rng, progress)
-        for i, size in enumerate(sizes):
-            expected = no_evidence(size)
+        tests = make_conversations(trial, length=self.length, most=VECTORS, rng=rng, at_least=2)
+        crowd = _Crowd(enrol, trial, tests, backend, self.settings, rng)
+        found = crowd.isolations(progress)
+        for i, size in enumerate(crowd.sizes):
+            expected = crowd.no_evidence(size)
             self._add(
                 "singling_out", found[:, i], size, CHANCE, share_interval, no_evidence=expected
             )
 
 
-def _single_out(
-    enrol: Embeddings,
-    tests: Trials,
-    backend: Backend,
-    settings: Settings,
-    sizes: list[int],
-    rng: np.random.Generator,
-    progress: Callable[[int, int], None] | None,
-) -> tuple[NDArray[np.float64], list[int]]:
-    """Share of isolations (enrolment speakers × sizes), and the sizes that could be drawn."""
-    order = np.argsort(tests.speakers, kind="stable")
-    who, owners = np.unique(tests.speakers[order], return_inverse=True)
-    if len(who) < 2:
-        raise TooFewError("one speaker has two conversations; a population needs at least 2")
-    sizes = sorted({min(size, len(who)) for size in sizes})
-    vectors = TestVectors.of(owners.ravel())
-    chosen = np.sort(rng.permutation(len(who))[: settings.enrolled])
-    predicates = _predicates(enrol, who[chosen], settings.enrol_utterances, rng)
-    table = backend.trial(tests.vectors[order], settings.enrol_utterances)
-    models = backend.enrol(predicates, settings.enrol_utterances)
-    draws = LITERAL_DRAWS if settings.literal else settings.draws
-    drawn = Draws.make(len(who), len(chosen), draws, rng)
-    outcome = literal_isolations if settings.literal else isolations
-    found = np.empty((len(chosen), len(sizes)))
-    for start in range(0, len(chosen), 64):
-        scores = models[start : start + 64] @ table.T
-        for i, row in enumerate(scores, start=start):
-            found[i] = outcome(row, vectors, int(chosen[i]), i, drawn, sizes).mean(axis=0)
-            if progress:
-                progress(i + 1, len(chosen))
-    return found, sizes
+class _Crowd:
+    """Test speakers, enrolled or not, and the predicates that are tried on them."""
+
+    def __init__(
+        self,
+        enrol: Embeddings,
+        trial: Embeddings,
+        tests: Conversations,
+        backend: Backend,
+        settings: Settings,
+        rng: np.random.Generator,
+    ) -> None:
+        who, owners = np.unique(tests.speakers, return_inverse=True)
+        self.vectors = TestVectors.of(owners.ravel())
+        self.sizes = _sizes(settings, len(who))
+        enrolled = enrolment_numbers(trial, enrol)[who]
+        known = np.flatnonzero(enrolled >= 0)
+        if not self.sizes or not len(known):
+            raise TooFewError(
+                f"{len(who):,} speakers have two conversations, {len(known):,} of them enrolled; "
+                "a crowd needs at least 2, one of them enrolled"
+            )
+        self.chosen = np.sort(rng.permutation(known)[: settings.enrolled])
+        means, counts = _predicates(enrol, enrolled[self.chosen], settings.enrol_utterances, rng)
+        self.models = backend.enrol(means, counts)
+        self.tests = backend.trial(tests.vectors, counts)
+        draws = LITERAL_DRAWS if settings.literal else settings.draws
+        self.draws = Draws.make(len(who), len(self.chosen), draws, rng)
+        self.outcome = literal_isolations if settings.literal else isolations
+
+    def isolations(self, progress: Callable[[int, int], None] | None) -> NDArray[np.float64]:
+        """Share of isolations (predicates × sizes)."""
+        found = np.empty((len(self.chosen), len(self.sizes)))
+        for start in range(0, len(self.chosen), 64):
+            scores = self.models[start : start + 64] @ self.tests.T
+            for i, row in enumerate(scores, start=start):
+                true = int(self.chosen[i])
+                drawn = self.outcome(row, self.vectors, true, i, self.draws, self.sizes)
+                found[i] = drawn.mean(axis=0)
+                if progress:
+                    progress(i + 1, len(self.chosen))
+        return found
+
+    def no_evidence(self, size: int) -> float:
+        """What scores without evidence would give."""
+        each = float(self.vectors.counts.mean()) - 1
+        kept, weights = np.unique(self.vectors.counts[self.chosen] - 1, return_counts=True)
+        levels = [no_evidence(size, int(k), each) for k in kept]
+        return float(np.average(levels, weights=weights))
+
+
+def _rank_interval(
+    population: int, unit: int = 1
+) -> Callable[[NDArray[np.float64], float], Interval]:
+    """Intervals of a mean rank, in units of ``unit``, that stay among the ranks there are."""
+
+    def interval(ranks: NDArray[np.float64], confidence: float) -> Interval:
+        found = mean_interval(ranks, confidence)
+        low, high = max(found.low, 1 / unit), min(found.high, population / unit)
+        return Interval(min(low, float(ranks.mean())), max(high, float(ranks.mean())))
+
+    return interval
 
 
 def _eer_spread(
@@ -322,16 +373,17 @@ def _eer_spread(
 
 def _predicates(
     enrol: Embeddings, speakers: IntArray, utterances: int, rng: np.random.Generator
-) -> NDArray[np.float32]:
-    """Mean vectors of up to so many random utterances of each enrolment speaker."""
+) -> tuple[NDArray[np.float32], IntArray | int]:
+    """Means of up to so many random utterances of each enrolment speaker, and of how many."""
     order = np.lexsort((rng.random(len(enrol)), enrol.speakers))
-    first = np.concatenate(([0], np.cumsum(enrol.counts)[:-1]))
-    counts = np.minimum(enrol.counts, utterances)
+    first = np.cumsum(enrol.counts) - enrol.counts
+    counts = np.minimum(enrol.counts, utterances)[speakers]
     means = [
-        enrol.vectors[order[first[s] : first[s] + counts[s]]].mean(axis=0, dtype=np.float64)
-        for s in speakers
+        enrol.vectors[order[first[s] : first[s] + count]].mean(axis=0, dtype=np.float64)
+        for s, count in zip(speakers, counts, strict=True)
     ]
-    return np.array(means, np.float32)
+    same = bool(np.all(counts == counts[0]))
+    return np.array(means, np.float32), int(counts[0]) if same else counts
 
 
 def _disclosure_spread(

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.errors import TooFewError
 from sottovoce.measure import acceleration
 from sottovoce.measure.scores import IntArray
 
@@ -173,6 +174,8 @@ def _isolated(
         decided = _decide(scores[picked], picked, vectors, true)
         if decided is not None:
             return decided
+        if reach >= len(order):
+            raise TooFewError(f"population {population}: too few vectors for a threshold")
         reach *= 4
 
 
@@ -212,14 +215,16 @@ def _top(scores: NDArray[np.float32], speakers: int, populations: list[int]) -> 
     return picked[np.argsort(-scores[picked], kind="stable")]
 
 
-def no_evidence(population: int, calibration: int = VECTORS - 1) -> float:
+def no_evidence(population: int, kept: int = VECTORS - 1, each: float | None = None) -> float:
     """Singling Out of this protocol when scores carry no evidence (a little below 1/e).
 
-    The threshold lies between the k-th and the (k+1)-th of k·N calibration scores. Without evidence
-    all orders are equally likely: the number of the N test scores before a given calibration score
-    is negative hypergeometric, and one in the gap passes half the time.
+    The threshold lies between the k-th and the (k+1)-th calibration score (``kept`` = k) of
+    ``each`` a speaker (default k). Without evidence all orders are equally likely: the number of
+    test scores before a given calibration score is negative hypergeometric, and one in the gap
+    passes half the time.
     """
-    k, n, m = calibration, population, calibration * population
+    k, n = kept, population
+    m = max(k + 1, round((kept if each is None else each) * population))
     # chance that x test scores come before the k-th calibration score
     none = math.exp(_log_before(0, k, n, m))
     one = math.exp(_log_before(1, k, n, m))

@@ -1,0 +1,154 @@
+"""``sottovoce corpus``: check and describe a corpus of recordings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from sottovoce.cli.options import JsonCommand, json_option, progress_bar, provenance, write_json
+
+if TYPE_CHECKING:
+    from sottovoce.corpus import Corpus, CorpusReport
+    from sottovoce.corpus.defects import Defect
+
+SHOWN = 50
+"""Defects that are listed; the rest is counted. JSON has all."""
+
+path_argument = click.argument("path", type=click.Path(path_type=Path))
+decode_option = click.option(
+    "--decode", is_flag=True, help="Read every sample, not headers only (slower, finds more)."
+)
+
+
+@click.group(
+    epilog="Example: sottovoce corpus check recordings/",
+    short_help="Check and describe a corpus of recordings.",
+)
+def command() -> None:
+    """Check and describe a corpus of recordings.
+
+    A corpus is a folder with manifest.csv, a Kaldi data directory, Lhotse manifests, the tree of
+    LibriSpeech, VCTK or Common Voice, or a folder of audio for each speaker.
+    """
+
+
+@command.command(
+    cls=JsonCommand,
+    epilog="Example: sottovoce corpus check recordings/ --decode",
+    short_help="Find everything that is wrong; exit code 1 if anything is.",
+)
+@path_argument
+@decode_option
+@json_option
+def check(path: Path, decode: bool, json_to: str | None) -> int:
+    """Find everything that is wrong with the corpus at PATH.
+
+    Defects are listed with the file and line they are in. The exit code is 0 if there are none, 1
+    if there are some, and 2 if there is no corpus that could be read.
+    """
+    from sottovoce.corpus import open_corpus
+    from sottovoce.corpus.defects import DefectsError
+
+    try:
+        corpus = open_corpus(path)
+    except DefectsError as error:
+        return _show_list_defects(error.defects, json_to)
+    report = _look(corpus, path, decode, json_to)
+    if json_to != "-":
+        _print_defects(report.defects)
+        _print_notes(report)
+        looked = "every sample" if decode else "every header; --decode reads the samples too"
+        click.echo(
+            f"{report.name}: {report.utterances:,} utterances of {report.speakers:,} speakers, "
+            f"{report.hours:.2f} hours; {_count(len(report.defects))} ({looked})"
+        )
+    return 1 if report.defects else 0
+
+
+@command.command(
+    cls=JsonCommand,
+    epilog="Example: sottovoce corpus info recordings/",
+    short_help="Speakers, hours, genders, sample rates, sessions.",
+)
+@path_argument
+@decode_option
+@json_option
+def info(path: Path, decode: bool, json_to: str | None) -> None:
+    """Describe the corpus at PATH: speakers, hours, genders, sample rates, sessions, splits."""
+    from sottovoce.corpus import open_corpus
+
+    report = _look(open_corpus(path), path, decode, json_to)
+    if json_to != "-":
+        _print_table(report)
+        _print_notes(report)
+        if report.defects:
+            click.echo(f"• {_count(len(report.defects))}, listed by: sottovoce corpus check {path}")
+
+
+def _look(corpus: Corpus, path: Path, decode: bool, json_to: str | None) -> CorpusReport:
+    """Check a corpus behind a progress bar, and write the JSON if it is asked for."""
+    from sottovoce.corpus import check_corpus
+
+    with progress_bar("reading") as progress:
+        report = check_corpus(corpus, decode=decode, progress=progress)
+    if json_to is not None:
+        made = provenance([path], decode=decode)
+        write_json({**report.to_dict(), "provenance": made}, json_to)
+    return report
+
+
+def _show_list_defects(defects: Sequence[Defect], json_to: str | None) -> int:
+    """Show defects of the lists themselves; with such the audio cannot be looked at."""
+    if json_to is not None:
+        found = [{"where": where, "what": what} for where, what in defects]
+        write_json({"n_defects": len(found), "defects": found}, json_to)
+    if json_to != "-":
+        _print_defects(defects)
+        click.echo(f"{_count(len(defects))}; the audio is checked once these are put right")
+    return 1
+
+
+def _print_defects(defects: Sequence[Defect]) -> None:
+    for defect in defects[:SHOWN]:
+        click.echo(str(defect))
+    if len(defects) > SHOWN:
+        click.echo(f"… and {len(defects) - SHOWN:,} more; --json lists all")
+
+
+def _print_notes(report: CorpusReport) -> None:
+    for note in report.notes:
+        click.echo(f"• {note}")
+
+
+def _count(defects: int) -> str:
+    return f"{defects:,} defect{'' if defects == 1 else 's'}" if defects else "no defects"
+
+
+def _print_table(report: CorpusReport) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    each = report.per_speaker
+    rows = {
+        "utterances": f"{report.utterances:,}",
+        "speakers": f"{report.speakers:,} ({_counts(report.genders)})",
+        "utterances a speaker": f"{each.least:,} to {each.most:,}, median {each.median:g}",
+        "hours": f"{report.hours:.2f}",
+        "sample rates": _counts({f"{rate:,} Hz": n for rate, n in report.rates.items()}),
+        "languages": _counts(report.languages),
+        "sessions": f"{report.sessions:,}" if report.sessions else "unknown",
+        "splits": _counts(report.splits) or "none",
+    }
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for name, value in rows.items():
+        table.add_row(name, value)
+    console = Console()
+    console.print(report.name, style="bold", highlight=False, markup=False)
+    console.print(table)
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count:,}" for name, count in counts.items())

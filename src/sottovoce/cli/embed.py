@@ -1,0 +1,66 @@
+"""``sottovoce embed``: speaker embeddings of a corpus."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from sottovoce.cli.options import JsonCommand, json_option, progress_bar, provenance, write_json
+
+
+@click.command(
+    cls=JsonCommand,
+    epilog="Example: sottovoce embed recordings/ voices.npz",
+    short_help="Speaker embeddings of a corpus.",
+)
+@click.argument("corpus", required=False, type=click.Path(path_type=Path))
+@click.argument("target", required=False, type=click.Path(path_type=Path), metavar="OUT.npz")
+@click.option("--encoder", default="campplus", show_default=True, help="Name, or FILE.onnx.")
+@click.option("--sha256", help="What the SHA-256 of FILE.onnx must be.")
+@click.option("--jobs", default=2, show_default=True, help="Recordings embedded side by side.")
+@click.option("--skip-bad", is_flag=True, help="Leave out recordings that cannot be embedded.")
+@click.option("--list", "listed", is_flag=True, help="List encoders with origin and licence.")
+@json_option
+def command(
+    corpus: Path | None,
+    target: Path | None,
+    encoder: str,
+    sha256: str | None,
+    jobs: int,
+    skip_bad: bool,
+    listed: bool,
+    json_to: str | None,
+) -> None:
+    """Turn every recording of CORPUS into a vector that tells who speaks, into OUT.npz.
+
+    CORPUS is a folder with manifest.csv, a Kaldi directory, Lhotse manifests, a LibriSpeech, VCTK
+    or Common Voice tree, or a folder a speaker. A run that was stopped goes on where it was.
+    """
+    from sottovoce.speaker.encoders import ENCODERS, make_encoder
+
+    if listed:
+        for name in ENCODERS:
+            card = make_encoder(name).card
+            click.echo(f"{card.name}: {card.dimension} dimensions, {card.licence}, {card.origin}")
+        return
+    if corpus is None or target is None:
+        raise click.UsageError("name a corpus and the file to write, or --list")
+    if jobs < 1:
+        raise click.UsageError(f"--jobs {jobs}: must be at least 1")
+    from sottovoce.corpus import open_corpus
+    from sottovoce.speaker.embedding import embed_corpus
+
+    network = make_encoder(encoder, sha256=sha256)
+    with progress_bar("embedding") as progress:
+        done = embed_corpus(
+            open_corpus(corpus), network, target, jobs=jobs, skip_bad=skip_bad, progress=progress
+        )
+    for line in done.bad:
+        click.echo(f"left out {line}", err=True)
+    if json_to is not None:
+        made = provenance([target], encoder=network.card.to_dict())
+        found = {"vectors": done.count, "resumed": done.resumed, "left_out": list(done.bad)}
+        write_json({**found, "provenance": made}, json_to)
+    if json_to != "-":
+        click.echo(f"{done.count:,} vectors of {network.card.name} in {target}")

@@ -1,0 +1,173 @@
+"""Looking a corpus through: what is in it, and everything that is wrong with it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from sottovoce.corpus.ahead import map_ahead
+from sottovoce.corpus.audio import load_length, load_native
+from sottovoce.corpus.defects import Defect
+from sottovoce.corpus.utterance import Corpus, Utterance
+from sottovoce.errors import InputError
+
+Progress = Callable[[int, int], None]
+
+UNKNOWN = "unknown"
+"""What an empty gender or language is counted under."""
+
+
+@dataclass(frozen=True, slots=True)
+class PerSpeaker:
+    """How many utterances a speaker has."""
+
+    least: int
+    median: float
+    most: int
+
+    def to_dict(self) -> dict[str, float]:
+        """For JSON."""
+        return {"least": self.least, "median": self.median, "most": self.most}
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusReport:
+    """What is in a corpus; hours and sample rates are those of the utterances without defect."""
+
+    name: str
+    utterances: int
+    speakers: int
+    hours: float
+    genders: Mapping[str, int]
+    """Speakers of each gender."""
+    per_speaker: PerSpeaker
+    rates: Mapping[int, int]
+    """Utterances at each sample rate in Hz."""
+    languages: Mapping[str, int]
+    """Utterances in each language."""
+    sessions: int
+    """Sessions of all speakers together; utterances without one are not counted."""
+    splits: Mapping[str, int]
+    """Utterances in each split; those without one are not counted."""
+    decoded: bool
+    """Whether every sample was read, or headers only."""
+    defects: tuple[Defect, ...]
+    notes: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "name": self.name,
+            "utterances": self.utterances,
+            "speakers": self.speakers,
+            "hours": self.hours,
+            "genders": dict(self.genders),
+            "utterances_per_speaker": self.per_speaker.to_dict(),
+            "sample_rates": {str(rate): count for rate, count in self.rates.items()},
+            "languages": dict(self.languages),
+            "sessions": self.sessions,
+            "splits": dict(self.splits),
+            "decoded": self.decoded,
+            "n_defects": len(self.defects),
+            "defects": [{"where": where, "what": what} for where, what in self.defects],
+            "notes": list(self.notes),
+        }
+
+
+def check_corpus(
+    corpus: Corpus, decode: bool = False, progress: Progress | None = None
+) -> CorpusReport:
+    """Look at every file of a corpus: at its header or, with ``decode``, at every sample.
+
+    ``progress`` is called with the number of utterances done and that of all. Defects come in the
+    order of the corpus; of one file that serves several utterances, each has its own.
+    """
+    defects: list[Defect] = []
+    rates: Counter[int] = Counter()
+    seconds = 0.0
+    looked = map_ahead(_decoded if decode else _header, corpus, workers=2, ahead=16)
+    claims = _Claims()
+    for i, (one, found) in enumerate(looked):
+        where = corpus.where(i)
+        if isinstance(found, InputError):
+            defects.append(Defect(where, str(found).removeprefix(f"{where}: ")))
+        else:
+            seconds += found[0]
+            rates[found[1]] += 1
+        defects += [Defect(where, what) for what in claims.against(one, where)]
+        if progress is not None:
+            progress(i + 1, len(corpus))
+    return _report(corpus, decode, seconds / 3600, rates, defects)
+
+
+def _header(one: Utterance) -> tuple[float, int] | InputError:
+    try:
+        return load_length(one)
+    except InputError as error:
+        return error
+
+
+def _decoded(one: Utterance) -> tuple[float, int] | InputError:
+    try:
+        samples, rate = load_native(one)
+    except InputError as error:
+        return error
+    return len(samples) / rate, rate
+
+
+class _Claims:
+    """What earlier utterances said, for what a later one says to contradict."""
+
+    def __init__(self) -> None:
+        self._genders: dict[str, tuple[str, str]] = {}
+        self._parts: dict[tuple[Path, float | None, float | None, int | None], str] = {}
+
+    def against(self, one: Utterance, where: str) -> list[str]:
+        """Complaints about an utterance in the light of those before it."""
+        said = []
+        if one.gender:
+            gender, first = self._genders.setdefault(one.speaker, (one.gender, where))
+            if gender != one.gender:
+                said.append(
+                    f"speaker {one.speaker} has gender {one.gender}, but {gender} in {first}; "
+                    "correct one"
+                )
+        part = (one.path, one.start, one.end, one.channel)
+        if part in self._parts:
+            said.append(f"the same recording as {self._parts[part]}; keep one of them")
+        self._parts.setdefault(part, one.id)
+        return said
+
+
+def _report(
+    corpus: Corpus, decode: bool, hours: float, rates: Counter[int], defects: list[Defect]
+) -> CorpusReport:
+    by_speaker = corpus.by_speaker()
+    counts = [len(own) for own in by_speaker.values()] or [0]
+    genders = Counter(_gender(own) for own in by_speaker.values())
+    splits = Counter(one.split for one in corpus if one.split)
+    languages = Counter(one.language or UNKNOWN for one in corpus)
+    return CorpusReport(
+        name=corpus.name,
+        utterances=len(corpus),
+        speakers=len(by_speaker),
+        hours=hours,
+        genders=dict(sorted(genders.items())),
+        per_speaker=PerSpeaker(min(counts), float(median(counts)), max(counts)),
+        rates=dict(sorted(rates.items())),
+        languages=dict(languages.most_common()),
+        sessions=len({(one.speaker, one.session) for one in corpus if one.session}),
+        splits=dict(sorted(splits.items())),
+        decoded=decode,
+        defects=tuple(defects),
+        notes=corpus.notes,
+    )
+
+
+def _gender(utterances: tuple[Utterance, ...]) -> str:
+    """A speaker's gender: the first that an utterance states."""
+    return next((one.gender for one in utterances if one.gender), UNKNOWN)

@@ -1,0 +1,154 @@
+"""``manifest.csv``: one row an utterance, paths relative to the folder it lies in.
+
+The columns are ``utterance`` (or ``utterance_id``), ``path`` and ``speaker``, which are needed,
+and ``gender``, ``language``, ``transcript``, ``session``, ``split``, ``start``, ``end`` and
+``channel``. Further columns are kept as the utterance's ``extra``.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from sottovoce.corpus.defects import Defects, place
+from sottovoce.corpus.gather import Gathering
+from sottovoce.corpus.lines import read_text
+from sottovoce.corpus.paths import folder_name, path_notes, portable
+from sottovoce.corpus.utterance import Corpus, Utterance
+from sottovoce.errors import InputError
+from sottovoce.files import write_text
+
+NAME = "manifest.csv"
+NEEDED = ("utterance", "path", "speaker")
+WORDS = ("gender", "language", "transcript", "session", "split")
+NUMBERS = ("start", "end", "channel")
+OWN = (*NEEDED, *WORDS, *NUMBERS)
+
+Row = dict[str, str]
+
+
+def read_manifest(path: Path | str) -> Corpus:
+    """Read a manifest, or the ``manifest.csv`` of a folder.
+
+    All rows that cannot be used are told at once, in a :class:`~.defects.DefectsError`.
+    """
+    path = Path(path)
+    path = path / NAME if path.is_dir() else path
+    gathered = Gathering()
+    listed = []
+    for line, row in _rows(path, gathered.defects):
+        gathered.add(path, line, partial(_utterance, row, path.parent))
+        listed.append((place(path, line), row["path"]))
+    name = folder_name(path.parent) if path.name == NAME else path.stem
+    return gathered.corpus(name, path.parent, path, path_notes(listed))
+
+
+def _rows(path: Path, defects: Defects) -> Iterator[tuple[int, Row]]:
+    """Rows by column, with the line each begins in; rows of a wrong length are defects."""
+    reader = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
+    header: list[str] | None = None
+    begin = 1
+    try:
+        for cells in reader:
+            line, begin = begin, reader.line_num + 1
+            if not any(cell.strip() for cell in cells):
+                continue
+            if header is None:
+                header = _header(path, line, cells)
+            elif len(cells) != len(header):
+                what = f"{len(cells)} cells for {len(header)} columns; quote cells with commas"
+                defects.add(path, line, what)
+            else:
+                yield line, dict(zip(header, cells, strict=True))
+    except csv.Error as error:
+        raise InputError(f"{place(path, begin)}: not CSV ({error}); correct the quotes") from None
+    if header is None:
+        raise InputError(f"{path}: empty; its first line must name the columns")
+
+
+def _header(path: Path, line: int, cells: list[str]) -> list[str]:
+    names = [cell.strip() for cell in cells]
+    if "utterance" not in names:
+        names = ["utterance" if name == "utterance_id" else name for name in names]
+    where = place(path, line)
+    for number, name in enumerate(names, 1):
+        if not name:
+            raise InputError(f"{where}: column {number} has no name; name or remove it")
+        if name in names[: number - 1]:
+            raise InputError(f"{where}: two columns {name!r}; rename one")
+    for name in NEEDED:
+        if name not in names:
+            have = ", ".join(names[:8])
+            raise InputError(f"{where}: no column {name!r} (has {have}); name it in the header")
+    return names
+
+
+def _utterance(row: Row, folder: Path) -> Utterance:
+    for name in NEEDED:
+        if not row[name].strip():
+            raise InputError(f"no {name}; fill it in or remove the row")
+    words = {name: row.get(name, "").strip() for name in WORDS if name != "transcript"}
+    return Utterance(
+        row["utterance"].strip(),
+        folder / row["path"],
+        row["speaker"].strip(),
+        transcript=row.get("transcript", ""),
+        **words,
+        start=_number(row, "start"),
+        end=_number(row, "end"),
+        channel=_channel(row),
+        extra={name: cell for name, cell in row.items() if name not in OWN},
+    )
+
+
+def _number(row: Row, name: str) -> float | None:
+    cell = row.get(name, "").strip()
+    try:
+        return float(cell) if cell else None
+    except ValueError:
+        raise InputError(f"{name} is {cell!r}; give it in seconds") from None
+
+
+def _channel(row: Row) -> int | None:
+    cell = row.get("channel", "").strip()
+    try:
+        return int(cell) if cell else None
+    except ValueError:
+        raise InputError(f"channel is {cell!r}; give a whole number, the first is 0") from None
+
+
+# ======================================================================================== writing
+
+
+def write_manifest(corpus: Corpus, folder: Path | str) -> Path:
+    """Write ``manifest.csv`` into a folder, whole or not at all, and return its path.
+
+    Files below the folder are named relative to it, others by absolute paths. A column for
+    ``start``, ``end`` or ``channel`` is written only if an utterance has one.
+    """
+    folder = Path(folder)
+    extras = sorted({name for one in corpus for name in one.extra})
+    for name in extras:
+        if name in OWN or name == "utterance_id" or name != name.strip() or not name:
+            raise InputError(f"{corpus.name}: extra column {name!r} cannot be written; rename it")
+    numbers = [name for name in NUMBERS if any(getattr(one, name) is not None for one in corpus)]
+    columns = [*NEEDED, *WORDS, *numbers, *extras]
+    rows = [columns, *(_cells(one, folder, columns) for one in corpus)]
+    target = folder / NAME
+    write_text(target, "".join(",".join(map(_quoted, row)) + "\n" for row in rows))
+    return target
+
+
+def _cells(one: Utterance, folder: Path, columns: list[str]) -> list[str]:
+    named = {"utterance": one.id, "path": portable(one.path, folder), "speaker": one.speaker}
+    named |= {name: getattr(one, name) for name in (*WORDS, *NUMBERS)}
+    cells = ((named if name in OWN else one.extra).get(name) for name in columns)
+    return ["" if cell is None else str(cell) for cell in cells]
+
+
+def _quoted(cell: str) -> str:
+    """A cell in quotes if it needs them; Python's writer forgets those with a lone return."""
+    return '"' + cell.replace('"', '""') + '"' if any(c in cell for c in '",\r\n') else cell

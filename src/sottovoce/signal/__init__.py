@@ -1,0 +1,1 @@
+"""Signal processing: thin, over libraries."""

@@ -1,0 +1,188 @@
+"""Speaker encoders: from a recording to a vector that tells who speaks.
+
+The default, CAM++, ships with the package and runs on onnxruntime. Any other network in ONNX form
+that takes Kaldi filter banks can be used by naming its file and, so that nobody swaps it, its
+SHA-256. Packages add encoders through entry points in the group ``sottovoce.encoders``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.errors import InputError, TooFewError
+from sottovoce.registry import Registry
+from sottovoce.signal.fbank import RATE, fbank
+
+Audio = NDArray[np.float32]
+Vector = NDArray[np.float32]
+
+LOUDNESS = 0.05
+"""Root mean square to which recordings are brought, so that quiet ones do not meet the floor."""
+SHORTEST = 0.1
+"""Seconds of audio below which nothing can be told about a voice."""
+PADDED = 0.5
+"""Seconds to which short recordings are repeated."""
+LONGEST = 60.0
+"""Seconds taken at once; a longer recording is the mean of its pieces."""
+
+
+class Encoder(Protocol):
+    """Turns audio into a vector."""
+
+    @property
+    def card(self) -> EncoderCard:
+        """Where it comes from and what it is called."""
+
+    def embed(self, audio: Audio, rate: int) -> Vector:
+        """One vector of a recording; never NaN, an error instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderCard:
+    """What has to be known of an encoder before its vectors are used."""
+
+    name: str
+    dimension: int
+    licence: str
+    origin: str
+    sha256: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """By name."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+class OnnxEncoder:
+    """A network in ONNX form with input frames × 80 filter banks, their mean over time removed."""
+
+    def __init__(
+        self, path: Path, *, sha256: str | None = None, card: EncoderCard | None = None
+    ) -> None:
+        self.path = path
+        found = _digest(path)
+        wanted = sha256 or (card.sha256 if card else found)
+        if found != wanted:
+            raise InputError(
+                f"{path}: SHA-256 {found[:12]}… instead of {wanted[:12]}…; the file is damaged or "
+                "another one: get it again"
+            )
+        self._card = card
+        self._sha256 = found
+
+    @property
+    def card(self) -> EncoderCard:
+        """Where it comes from; of a file named by the user, the file."""
+        if self._card is not None:
+            return self._card
+        size = int(self.session.get_outputs()[0].shape[-1])
+        return EncoderCard(self.path.stem, size, "as its file's", self.path.name, self._sha256)
+
+    @cached_property
+    def session(self) -> Any:
+        """The network, loaded when first used; one thread, since recordings run side by side."""
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        options.log_severity_level = 3
+        try:
+            return onnxruntime.InferenceSession(
+                self.path, options, providers=["CPUExecutionProvider"]
+            )
+        except Exception as error:
+            reason = (str(error).splitlines() or ["unreadable"])[0][:100]
+            raise InputError(f"{self.path}: not a usable ONNX network ({reason})") from None
+
+    def embed(self, audio: Audio, rate: int = RATE) -> Vector:
+        """One vector of a recording."""
+        pieces = _pieces(prepare(audio, rate))
+        vectors = [self.run(features(piece)[None])[0] * len(piece) for piece in pieces]
+        vector = np.sum(vectors, axis=0) / sum(map(len, pieces))
+        if not np.isfinite(vector).all():
+            raise InputError(
+                "the encoder gave a vector that is not finite; leave the recording out"
+            )
+        return np.asarray(vector, np.float32)
+
+    def run(self, banks: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Vectors of a batch of recordings of one length (recordings × frames × 80)."""
+        name = self.session.get_inputs()[0].name
+        return np.asarray(self.session.run(None, {name: banks})[0], np.float32)
+
+
+def prepare(audio: Audio, rate: int) -> Audio:
+    """Bring a recording to 16 kHz, one loudness and a length that can be encoded."""
+    audio = np.asarray(audio, np.float32)
+    if audio.ndim != 1 or not np.isfinite(audio).all():
+        raise InputError("audio must be one channel of finite samples; mix down or repair it")
+    if len(audio) < SHORTEST * rate:
+        raise TooFewError(
+            f"{len(audio) / rate:.3f} s of audio; a voice needs at least {SHORTEST} s"
+        )
+    if rate != RATE:
+        import soxr
+
+        audio = np.asarray(soxr.resample(audio, rate, RATE), np.float32)
+    level = float(np.sqrt(np.mean(np.square(audio, dtype=np.float64))))
+    if level < 1e-7:
+        raise InputError("silence; there is no voice in it: leave the recording out")
+    audio = audio * np.float32(LOUDNESS / level)
+    if len(audio) < PADDED * RATE:
+        audio = np.resize(audio, int(PADDED * RATE))
+    return audio
+
+
+def features(audio: Audio) -> NDArray[np.float32]:
+    """Filter banks with their mean over time removed."""
+    banks = fbank(audio)
+    return np.asarray(banks - banks.mean(axis=0), np.float32)
+
+
+def _pieces(audio: Audio) -> list[Audio]:
+    count = max(1, round(len(audio) / (LONGEST * RATE)))
+    return np.array_split(audio, count)
+
+
+def _digest(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}); check the name") from None
+
+
+CAMPPLUS = EncoderCard(
+    name="campplus",
+    dimension=192,
+    licence="Apache-2.0",
+    origin="CAM++ zh-en, common advanced, of 3D-Speaker (Wang et al. 2023), exported by "
+    "recipes/export_campplus.py",
+    sha256="b9207e78b48867b90d0dab0e2be6034b1660609eb9366caf35318e48043f4bab",
+)
+
+ENCODERS: Registry[Any] = Registry("encoder", group="sottovoce.encoders")
+"""Functions without arguments that make an encoder."""
+
+
+def campplus() -> OnnxEncoder:
+    """The default encoder, whose weights are part of the package."""
+    weights = files("sottovoce.speaker") / "models" / "campplus_zh_en.onnx"
+    return OnnxEncoder(Path(str(weights)), card=CAMPPLUS)
+
+
+ENCODERS.add("campplus", campplus)
+
+
+def make_encoder(name: str = "campplus", *, sha256: str | None = None) -> Encoder:
+    """An encoder by name, or from an ONNX file by path."""
+    if name.endswith(".onnx"):
+        return OnnxEncoder(Path(name), sha256=sha256)
+    encoder: Encoder = ENCODERS[name]()
+    return encoder

@@ -1,0 +1,39 @@
+"""Which format a corpus is taken for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sottovoce.corpus import open_corpus
+from sottovoce.errors import InputError
+
+
+def test_files_and_folders_lead_to_the_same_corpus(tmp_path: Path) -> None:
+    (tmp_path / "manifest.csv").write_text("utterance,path,speaker\nu,u.wav,a\n")
+    assert open_corpus(tmp_path) == open_corpus(tmp_path / "manifest.csv")
+    (tmp_path / "k").mkdir()
+    (tmp_path / "k" / "wav.scp").write_text("u u.wav\n")
+    (tmp_path / "k" / "utt2spk").write_text("u a\n")
+    assert open_corpus(tmp_path / "k") == open_corpus(tmp_path / "k" / "wav.scp")
+
+
+def test_a_manifest_goes_before_folders(tmp_path: Path) -> None:
+    (tmp_path / "id1").mkdir()
+    (tmp_path / "id1" / "a.wav").touch()
+    assert [one.speaker for one in open_corpus(tmp_path)] == ["id1"]
+    (tmp_path / "manifest.csv").write_text("utterance,path,speaker\nu,id1/a.wav,ann\n")
+    assert [one.speaker for one in open_corpus(tmp_path)] == ["ann"]
+
+
+def test_what_was_looked_for_is_said(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        open_corpus(tmp_path)
+    for sign in ("manifest.csv", "wav.scp", "Lhotse", "clips/", "wav48*/", "trans.txt", "speaker"):
+        assert sign in str(caught.value)
+    (tmp_path / "a.txt").write_text("x")
+    with pytest.raises(InputError, match=r"a.txt: not a list of utterances; name a manifest .csv"):
+        open_corpus(tmp_path / "a.txt")
+    with pytest.raises(InputError, match="no such file"):
+        open_corpus(tmp_path / "nowhere")

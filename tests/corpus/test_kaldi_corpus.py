@@ -1,0 +1,143 @@
+"""Kaldi data directories."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from sottovoce.corpus import Corpus, Utterance, read_kaldi, write_kaldi
+from sottovoce.corpus.defects import DefectsError
+from sottovoce.errors import InputError
+
+FILES = {
+    "wav.scp": "u1 a/one.wav\nu2 /data/my file.flac\n",
+    "utt2spk": "u2 bob\nu1\tann\n",
+    "text": "u1 HELLO  THERE\nu2\n",
+    "spk2gender": "ann f\nbob m\n",
+}
+
+
+def write(folder: Path, **changes: str) -> Path:
+    for name, text in {
+        **FILES,
+        **{k.replace("wav_scp", "wav.scp"): v for k, v in changes.items()},
+    }.items():
+        if text:
+            (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_files_are_joined_by_id(tmp_path: Path) -> None:
+    corpus = read_kaldi(write(tmp_path))
+    first = Utterance("u1", tmp_path / "a/one.wav", "ann", gender="f", transcript="HELLO  THERE")
+    second = Utterance("u2", Path("/data/my file.flac"), "bob", gender="m")
+    assert corpus.utterances == (first, second)
+    assert corpus.where(1) == f"{tmp_path / 'wav.scp'}:2" and corpus.notes == ()
+
+
+def test_segments_cut_recordings(tmp_path: Path) -> None:
+    write(
+        tmp_path, segments="s1 u1 0 1.5\ns2 u1 1.5 -1\n", utt2spk="s1 ann\ns2 bob\n", text="s1 A\n"
+    )
+    corpus = read_kaldi(tmp_path)
+    assert [(one.id, one.start, one.end) for one in corpus] == [("s1", 0.0, 1.5), ("s2", 1.5, None)]
+    assert {one.path for one in corpus} == {tmp_path / "a/one.wav"}
+    assert corpus.where(1) == f"{tmp_path / 'segments'}:2"
+    assert [note.split(": ")[1] for note in corpus.notes] == [
+        "no line for 1 utterances",
+        "1 recordings have no segment",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "where", "words"),
+    [
+        ({"wav_scp": "u1 sox a.wav -t wav - |\nu2 b.wav\n"}, "wav.scp:1", "never run"),
+        ({"wav_scp": "u1 a.wav\nu2 raw.ark:2048\n"}, "wav.scp:2", "no audio file"),
+        ({"wav_scp": "u1 a.wav\nu2\n"}, "wav.scp:2", "not 'recording path'"),
+        ({"wav_scp": "u1 a.wav\nu2 b.wav\n\nu1 c.wav\n"}, "wav.scp:4", "first in line 1"),
+        ({"wav_scp": "u1 a.wav\nu2 b.wav\nu3 c.wav\n"}, "wav.scp:3", "u3 is not in utt2spk"),
+        ({"utt2spk": "u1 a\nu2 b\nu3 a\n"}, "utt2spk:3", "u3 is not in wav.scp"),
+        ({"text": "u9 WORDS\n"}, "text:1", "u9 is not in wav.scp"),
+        ({"spk2gender": "eve f\n"}, "spk2gender:1", "eve is not in utt2spk"),
+        ({"segments": "u1 u1 0 1\nu2 u7 0 1\n"}, "segments:2", "u7 is not in wav.scp"),
+        ({"segments": "u1 u1 0 1\nu2 u2 0 end\n"}, "segments:2", "give seconds"),
+        ({"segments": "u1 u1 2 1\nu2 u2 0 1\n"}, "segments:1", "0 ≤ start < end"),
+    ],
+)
+def test_defects(tmp_path: Path, changes: dict[str, str], where: str, words: str) -> None:
+    write(tmp_path, **changes)
+    with pytest.raises(DefectsError) as caught:
+        read_kaldi(tmp_path)
+    assert any(
+        defect.where == f"{tmp_path}/{where}" and words in defect.what
+        for defect in caught.value.defects
+    ), caught.value.defects
+
+
+def test_a_directory_without_speakers_is_refused(tmp_path: Path) -> None:
+    write(tmp_path, utt2spk="")
+    with pytest.raises(InputError, match="utt2spk: no such file"):
+        read_kaldi(tmp_path)
+
+
+def test_paths_from_where_kaldi_was_started_are_found_and_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "data").mkdir()
+    write(tmp_path / "data", wav_scp="u1 wav/1.wav\nu2 wav/2.wav\n")
+    (tmp_path / "wav").mkdir()
+    (tmp_path / "wav" / "1.wav").touch()
+    monkeypatch.chdir(tmp_path)
+    corpus = read_kaldi("data")
+    assert corpus.utterances[0].path == Path("wav/1.wav") and "current folder" in corpus.notes[0]
+
+
+def corpus_of(folder: Path, **changes: object) -> Corpus:
+    said = [
+        Utterance("b-1", folder / "x.wav", "b", "m", "en", "WORDS HERE", "s1", "trial", **changes),  # type: ignore[arg-type]
+        Utterance("a-1", folder / "y.wav", "a", "f"),
+    ]
+    return Corpus("c", folder, tuple(said))
+
+
+@pytest.mark.parametrize("times", [{}, {"start": 1.25, "end": 2.5}, {"start": 0.5}])
+def test_round_trip(tmp_path: Path, times: dict[str, float]) -> None:
+    corpus = corpus_of(tmp_path, **times)
+    written = write_kaldi(corpus, tmp_path / "kaldi")
+    again = read_kaldi(written)
+    assert sorted(again, key=lambda one: one.id) == sorted(corpus, key=lambda one: one.id)
+    assert (written / "segments").exists() == bool(times)
+    ids = [line.split()[0] for line in (written / "utt2spk").read_text().splitlines()]
+    assert ids == sorted(ids, key=str.encode)  # as Kaldi's own programs demand
+    assert os.listdir(tmp_path) == ["kaldi"]
+
+
+def test_several_whole_utterances_of_one_file_need_segments(tmp_path: Path) -> None:
+    said = tuple(Utterance(f"u{i}", tmp_path / "one.wav", "a") for i in range(2))
+    written = write_kaldi(Corpus("c", tmp_path, said), tmp_path / "kaldi")
+    assert read_kaldi(written).utterances == said
+
+
+@pytest.mark.parametrize(
+    ("one", "words"),
+    [
+        (Utterance("a b", Path("a.wav"), "a"), "has blanks"),
+        (Utterance("a", Path("a.wav"), "ann lee"), "has blanks"),
+        (Utterance("a", Path("rm -rf |"), "a"), "cannot stand in wav.scp"),
+        (Utterance("a", Path("a.wav"), "a", channel=1), "mono"),
+    ],
+)
+def test_what_kaldi_cannot_say_is_refused(tmp_path: Path, one: Utterance, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        write_kaldi(Corpus("c", tmp_path, (one,)), tmp_path / "kaldi")
+    assert not list(tmp_path.iterdir())
+
+
+def test_nothing_is_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "kaldi").mkdir()
+    write(tmp_path / "kaldi")
+    with pytest.raises(InputError, match="there is something in it"):
+        write_kaldi(corpus_of(tmp_path), tmp_path / "kaldi")

@@ -1,0 +1,484 @@
+"""The whole study on simulated embeddings: nothing hidden, nothing left, and bad input."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sottovoce.errors import InputError, SottovoceError, TooFewError
+from sottovoce.measure import population
+from sottovoce.measure.identification import top_k
+from sottovoce.measure.population import Scoring, make_trials, stand
+from sottovoce.measure.reidentification import LITERAL_DRAWS, reidentify
+from sottovoce.measure.risk import Point, Reidentification, Settings, SpeakerRisk, worst_speakers
+from sottovoce.measure.singling_out import CHANCE, no_evidence
+from sottovoce.speaker import Backend, Cosine, Embeddings, Euclidean, Plda
+
+QUICK = Settings(lengths=(1,), draws=10, confidence=None)
+CURVES = Reidentification.CURVES
+
+
+def voices(
+    speakers: int = 40,
+    each: int = 10,
+    *,
+    noise: float = 1.0,
+    kept: float = 1.0,
+    seed: int = 0,
+    dimension: int = 16,
+) -> tuple[Embeddings, Embeddings]:
+    """Enrolment and trials; ``kept`` of each voice is left in the trials (0: nothing at all)."""
+    rng = np.random.default_rng(seed)
+    places = rng.normal(size=(speakers, dimension))
+    who = np.repeat(np.arange(speakers), each)
+    names = [f"s{i:03d}" for i in who]
+    spread = noise * rng.normal(size=(2, len(who), dimension))
+    enrol = Embeddings.of((places[who] + spread[0]).astype(np.float32), names, name="known")
+    trial = Embeddings.of((kept * places[who] + spread[1]).astype(np.float32), names, name="heard")
+    return enrol, trial
+
+
+def part(one: Embeddings, keep: Any, name: str = "part") -> Embeddings:
+    """Some rows, by number or mask."""
+    return Embeddings.of(one.vectors[keep], one.names[one.speakers[keep]], name=name)
+
+
+# ===================================================================== nothing hidden, nothing left
+
+
+@pytest.mark.parametrize("literal", [False, True])
+def test_perfectly_linkable(literal: bool) -> None:
+    settings = Settings(
+        lengths=(1, 3), populations=(2, 5, 20, 40), draws=10, literal=literal, confidence=None
+    )
+    found = reidentify(*voices(noise=0.02), settings=settings)
+    for curve in ("linkability", "singling_out", "one_minus_rocch_eer", "top_k"):
+        points = getattr(found, curve)
+        assert [(p.length, p.population) for p in points] == [
+            (length, size) for length in (1, 3) for size in (2, 5, 20, 40)
+        ]
+        assert all(p.value == 1.0 for p in points), curve
+    assert all(p.value == 1.0 for p in found.rank)
+    assert [p.value for p in found.normalised_rank[:4]] == [1 / 2, 1 / 5, 1 / 20, 1 / 40]
+    for point in found.rank_disclosure:
+        assert point.value == pytest.approx(math.log2(point.population), abs=0.02)
+    assert {one.vanishes_at for one in found.speakers} == {None}
+    assert all(one.linkability == 1.0 for one in found.speakers)
+    assert not found.notes
+
+
+def test_perfectly_linkable_as_far_as_so_few_speakers_can_show() -> None:
+    settings = Settings(lengths=(1,), populations=(2, 15), draws=2)
+    found = reidentify(*voices(15, 4, noise=0.02), settings=settings)
+    for curve in ("linkability", "singling_out", "top_k"):
+        for point in getattr(found, curve):
+            assert point.low == pytest.approx(0.796, abs=1e-3) and point.high == 1.0  # Wilson
+
+
+SIZES = (5, 20, 80)
+
+
+@pytest.fixture(scope="module")
+def without_evidence() -> list[Reidentification]:
+    settings = Settings(lengths=(1,), populations=SIZES, draws=5, k=3)
+    return [
+        reidentify(*voices(80, 10, kept=0.0, seed=seed), settings=settings) for seed in range(20)
+    ]
+
+
+def level_of(point: Point) -> float:
+    return point.chance if point.no_evidence is None else point.no_evidence
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(
+    "measure",
+    ["linkability", "singling_out", "one_minus_rocch_eer", "rank", "normalised_rank", "top_k"],
+)
+def test_nothing_left_gives_chance(
+    measure: str, size: int, without_evidence: list[Reidentification]
+) -> None:
+    """Of 120 such sets 94 to 97 % held the chance level, 90 % that of 1 − ROCCH-EER."""
+    points = [p for one in without_evidence for p in getattr(one, measure) if p.population == size]
+    assert len(points) == 20
+    held = sum(
+        p.low is not None and p.high is not None and p.low <= level_of(p) <= p.high for p in points
+    )
+    assert held >= 15
+    values = [p.value for p in points]
+    error = np.std(values) / math.sqrt(20)
+    excess = 0.01 if measure == "one_minus_rocch_eer" else 0.0  # a hull finds some in noise
+    assert np.mean(values) == pytest.approx(level_of(points[0]), abs=4 * error + excess)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_nothing_left_tells_next_to_nothing_in_bits(
+    size: int, without_evidence: list[Reidentification]
+) -> None:
+    for found in without_evidence:
+        (mean,) = [p for p in found.rank_disclosure if p.population == size]
+        (worst,) = [p for p in found.worst_rank_disclosure if p.population == size]
+        assert 0.0 < mean.chance < 0.05 and mean.chance < worst.chance < 1.0
+        assert 0.0 <= mean.value < 0.05 and mean.value <= worst.value < 1.0
+        assert mean.low is not None and mean.low < 0.02
+
+
+def test_chance_levels(without_evidence: list[Reidentification]) -> None:
+    found = without_evidence[0]
+    for i, size in enumerate(SIZES):
+        assert found.linkability[i].chance == 1 / size
+        assert found.singling_out[i].chance == CHANCE
+        assert found.singling_out[i].no_evidence == no_evidence(size)
+        assert found.one_minus_rocch_eer[i].chance == 0.5
+        assert found.rank[i].chance == (size + 1) / 2
+        assert found.normalised_rank[i].chance == (size + 1) / 2 / size
+        assert (found.top_k[i].chance, found.top_k[i].k) == (3 / size, 3)
+
+
+def test_new_voices_hide_the_link_but_not_the_person() -> None:
+    """Distinct pseudonyms: nobody is linked, yet predicates isolate somebody."""
+    enrol, _ = voices(noise=0.1, seed=1)
+    _, pseudonyms = voices(noise=0.1, seed=2)
+    found = reidentify(enrol, pseudonyms, settings=QUICK)
+    assert found.linkability[-1].value < 0.15
+    assert found.singling_out[-1].value > 0.6
+
+
+def test_no_evidence_of_fewer_vectors() -> None:
+    settings = replace(QUICK, populations=(20, 150))
+    values = [
+        [p.value for p in reidentify(*pair, settings=settings).singling_out]
+        for pair in (voices(150, 2, kept=0.0, seed=seed) for seed in range(6))
+    ]
+    stated = reidentify(*voices(150, 2, kept=0.0), settings=settings).singling_out
+    for point, found in zip(stated, np.mean(values, axis=0), strict=True):
+        assert point.no_evidence == pytest.approx(found, abs=0.03)
+
+
+# =========================================================================== the published protocol
+
+
+def test_literal_linkability_agrees_within_the_error_of_its_draws() -> None:
+    sizes = [2, 3, 10, 300]
+    enrol, trial = voices(300, 1, noise=1.5)
+    exact = replace(QUICK, populations=tuple(sizes))
+    settled = reidentify(enrol, trial, settings=exact)
+    drawn = reidentify(enrol, trial, settings=replace(exact, literal=True))
+    # the same conversations, so only the draws of populations differ
+    rng = np.random.default_rng([exact.seed, 1])
+    trials = make_trials(trial, enrol, length=1, most=1, rng=rng)
+    linked = top_k(stand(Scoring(enrol, trials, Cosine())), sizes)
+    for i, (sure, noisy) in enumerate(zip(settled.linkability, drawn.linkability, strict=True)):
+        p = linked[:, i]
+        assert sure.value == pytest.approx(p.mean(), abs=1e-12)
+        error = math.sqrt(np.sum(p * (1 - p)) / LITERAL_DRAWS) / len(p)
+        assert abs(noisy.value - sure.value) <= 4 * error + 1e-12
+        assert (noisy.length, noisy.population, noisy.chance) == (
+            sure.length,
+            sure.population,
+            sure.chance,
+        )
+    assert drawn.linkability[-1].value == settled.linkability[-1].value  # everybody: no draw
+    assert [p.value for p in drawn.rank] == [p.value for p in settled.rank]
+
+
+def test_literal_singling_out_agrees_within_intervals() -> None:
+    pair = voices(60, 10, noise=1.2, seed=3)
+    settings = Settings(lengths=(1,), populations=(5, 20, 60), draws=40)
+    fast = reidentify(*pair, settings=settings).singling_out
+    slow = reidentify(*pair, settings=replace(settings, literal=True)).singling_out
+    for one, other in zip(fast, slow, strict=True):
+        assert one.low is not None and one.high is not None
+        assert other.low is not None and other.high is not None
+        assert max(one.low, other.low) <= min(one.high, other.high)
+        assert one.value == pytest.approx(other.value, abs=0.1)
+
+
+def test_the_literal_protocol_needs_all_models_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(population, "MODELS", 16)
+    with pytest.raises(InputError, match="all models at once"):
+        reidentify(*voices(), settings=replace(QUICK, literal=True))
+
+
+# =========================================================================================== result
+
+
+def test_json_of_the_result() -> None:
+    found = reidentify(*voices(30, 6), settings=Settings(lengths=(1, 2), draws=5, k=4))
+    printed = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert printed["enrolled_speakers"] == 30 and printed["backend"] == "cosine"
+    for curve in CURVES:
+        points = printed[curve]
+        assert [(p["length"], p["population"]) for p in points] == [
+            (length, size) for length in (1, 2) for size in (20, 30)
+        ]
+        for point in points:
+            assert {"length", "population", "value", "chance", "low", "high"} <= set(point)
+            assert point["low"] <= point["value"] <= point["high"]
+    assert {p["k"] for p in printed["top_k"]} == {4}
+    assert all("no_evidence" in p for p in printed["singling_out"])
+    assert not any("k" in p or "no_evidence" in p for p in printed["linkability"])
+    assert set(printed["open_set"][0]) == {
+        "length",
+        "population",
+        "eer",
+        "rocch_eer",
+        "min_cllr",
+        "linkability",
+    }
+    assert len(printed["speakers"]) == 60
+    assert set(printed["speakers"][0]) == {"speaker", "length", "linkability", "vanishes_at"}
+    assert printed["excluded"] == [
+        {
+            "length": length,
+            "speakers_not_enrolled": 0,
+            "speakers_with_too_few_utterances": 0,
+        }
+        for length in (1, 2)
+    ]
+    assert printed["notes"] == []
+
+
+def test_without_intervals_there_are_no_ends() -> None:
+    found = reidentify(*voices(25, 4), settings=QUICK).to_dict()
+    for curve in CURVES:
+        assert found[curve] and all("low" not in p and "high" not in p for p in found[curve])
+
+
+def test_the_same_seed_gives_the_same_result() -> None:
+    settings = Settings(lengths=(1, 3), draws=5, seed=4)
+    pair = voices(30, 6, noise=2.0)
+    first, again, other = (
+        reidentify(*pair, settings=replace(settings, seed=seed)).to_dict() for seed in (4, 4, 5)
+    )
+    assert first == again
+    assert first["singling_out"] != other["singling_out"]
+
+
+def test_values_do_not_depend_on_intervals() -> None:
+    pair = voices(30, 10)
+    with_ends = reidentify(*pair, settings=Settings(lengths=(1,), draws=5))
+    without = reidentify(*pair, settings=Settings(lengths=(1,), draws=5, confidence=None))
+    for curve in CURVES:
+        values = [[p.value for p in getattr(one, curve)] for one in (with_ends, without)]
+        assert values[0] == values[1], curve
+
+
+def test_a_length_does_not_depend_on_the_others() -> None:
+    pair = voices(30, 6)
+    both, alone = (
+        reidentify(*pair, settings=replace(QUICK, lengths=lengths)) for lengths in ((1, 3), (3,))
+    )
+    for curve in CURVES:
+        assert [p for p in getattr(both, curve) if p.length == 3] == getattr(alone, curve), curve
+
+
+def test_the_curves_move_as_they_should() -> None:
+    found = reidentify(*voices(80, 9, noise=1.5), settings=replace(QUICK, lengths=(1, 3, 9)))
+    for length in (1, 3, 9):
+        linked = [p.value for p in found.linkability if p.length == length]
+        ranks = [p.value for p in found.rank if p.length == length]
+        assert all(a >= b - 1e-12 for a, b in pairwise(linked))
+        assert all(a <= b + 1e-12 for a, b in pairwise(ranks))
+        eers = {p.value for p in found.one_minus_rocch_eer if p.length == length}
+        assert len(eers) == 1  # a random crowd leaves the expected ROC where it is
+    at_80 = [p.value for p in found.linkability if p.population == 80]
+    assert at_80 == sorted(at_80) and at_80[-1] > at_80[0] + 0.2
+
+
+@pytest.mark.parametrize("backend", ["cosine", "euclidean", "plda"])
+def test_back_ends(backend: str) -> None:
+    train, _ = voices(60, 6, seed=9)
+    linkage: dict[str, Backend] = {
+        "cosine": Cosine(),
+        "euclidean": Euclidean(),
+        "plda": Plda.fit(train),
+    }
+    enrol, trial = voices(30, 6, noise=0.7)
+    uneven = part(enrol, np.arange(len(enrol)) % 7 != 3, "uneven")  # models of 5 or 6 utterances
+    found = reidentify(uneven, trial, linkage[backend], settings=QUICK)
+    assert found.backend == backend
+    assert found.linkability[-1].value > 0.7 and found.singling_out[-1].value > 0.6
+
+
+def test_speakers_in_order_of_risk() -> None:
+    enrol, trial = voices(40, 5, noise=1.3)
+    found = reidentify(enrol, trial, settings=QUICK)
+    assert sorted(one.speaker for one in found.speakers) == enrol.names.tolist()
+    risks = [one.linkability for one in found.speakers]
+    assert risks == sorted(risks, reverse=True)
+    assert np.mean(risks) == pytest.approx(found.linkability[-1].value)
+    for one in found.speakers:
+        assert (one.vanishes_at is None) == (one.linkability >= 0.5)
+        assert one.vanishes_at is None or 2 <= one.vanishes_at <= 40
+
+
+def test_worst_speakers_over_all_lengths() -> None:
+    risks = [
+        SpeakerRisk("a", 1, 0.2, 30),
+        SpeakerRisk("b", 1, 0.9, None),
+        SpeakerRisk("a", 3, 0.2, 50),
+        SpeakerRisk("c", 3, 1.0, None),
+    ]
+    assert [(one.speaker, one.length) for one in worst_speakers(risks, 3)] == [
+        ("c", 3),
+        ("b", 1),
+        ("a", 3),
+    ]
+
+
+def test_progress_is_told_by_stage() -> None:
+    told: list[tuple[str, int, int]] = []
+    reidentify(
+        *voices(25, 6),
+        settings=replace(QUICK, lengths=(1, 2)),
+        progress=lambda *what: told.append(what),
+    )
+    stages = list(dict.fromkeys(name for name, _, _ in told))
+    assert stages == ["scores, L = 1", "predicates, L = 1", "scores, L = 2", "predicates, L = 2"]
+    for stage in stages:
+        last = [(done, total) for name, done, total in told if name == stage][-1]
+        assert last[0] == last[1]
+
+
+def test_a_point_leaves_out_what_is_not_set() -> None:
+    assert Point(1, 20, 0.5, 0.05).to_dict() == {
+        "length": 1,
+        "population": 20,
+        "value": 0.5,
+        "chance": 0.05,
+    }
+
+
+# ====================================================================================== little data
+
+
+def test_speakers_missing_on_one_side_are_counted() -> None:
+    enrol, trial = voices(30, 4)
+    known = part(enrol, enrol.speakers < 20)
+    heard = part(trial, trial.speakers >= 5)
+    found = reidentify(known, heard, settings=QUICK)
+    assert found.enrolled == 20
+    assert found.excluded[0]["speakers_not_enrolled"] == 10
+    assert found.excluded[0]["speakers_with_too_few_utterances"] == 0
+    assert len(found.speakers) == 15
+
+
+def test_speakers_with_too_few_utterances_are_counted() -> None:
+    enrol, trial = voices(20, 6)
+    short = part(trial, (trial.speakers < 12) | (np.arange(len(trial)) % 6 < 2))
+    found = reidentify(enrol, short, settings=replace(QUICK, lengths=(1, 3)))
+    assert [one["speakers_with_too_few_utterances"] for one in found.excluded] == [0, 8]
+    assert [one.length for one in found.speakers].count(3) == 12
+
+
+def test_a_length_nobody_reaches_is_a_note() -> None:
+    found = reidentify(*voices(20, 4), settings=replace(QUICK, lengths=(1, 30)))
+    assert {p.length for p in found.linkability} == {1}
+    assert len(found.notes) == 1 and found.notes[0].startswith("length 30: ")
+
+
+def test_a_length_with_one_conversation_each_has_no_singling_out() -> None:
+    found = reidentify(*voices(20, 4), settings=replace(QUICK, lengths=(1, 3)))
+    assert {p.length for p in found.linkability} == {1, 3}
+    assert {p.length for p in found.singling_out} == {1}
+    assert found.notes[0].startswith("Singling Out, length 3: ")
+
+
+def test_singling_out_in_crowds_no_larger_than_the_test_speakers() -> None:
+    enrol, trial = voices(50, 4)
+    found = reidentify(
+        enrol,
+        part(trial, trial.speakers < 12),
+        settings=replace(QUICK, populations=(5, 20, 50)),
+    )
+    assert [p.population for p in found.linkability] == [5, 20, 50]
+    assert [p.population for p in found.singling_out] == [5]
+
+
+def test_two_speakers_are_enough() -> None:
+    found = reidentify(*voices(2, 10), settings=Settings(lengths=(1,), draws=3))
+    json.dumps(found.to_dict(), allow_nan=False)
+    assert {p.population for curve in CURVES for p in getattr(found, curve)} == {2}
+
+
+def test_one_speaker_to_be_found() -> None:
+    enrol, trial = voices(20, 6)
+    found = reidentify(enrol, part(trial, trial.speakers == 3), settings=QUICK)
+    json.dumps(found.to_dict(), allow_nan=False)
+    assert [one.speaker for one in found.speakers] == ["s003"]
+
+
+def test_one_voice_for_all_discloses_nothing() -> None:
+    """Every vector the same: no attacker can do better than chance."""
+    names = [f"s{i:02d}" for i in np.repeat(np.arange(40), 2)]
+    for seed in range(12):
+        vector = np.random.default_rng(seed).normal(size=16).astype(np.float32)
+        one = Embeddings.of(np.tile(vector, (80, 1)), names)
+        found = reidentify(one, one, settings=QUICK)
+        assert all(p.value == 0.0 for p in found.linkability)
+        assert all(p.value == p.chance for p in found.rank)
+        assert all(p.value == 0.5 for p in found.one_minus_rocch_eer)
+        assert all(one.eer == 0.5 for one in found.open_set)
+
+
+# ======================================================================================== bad input
+
+
+def test_one_enrolled_speaker_is_refused() -> None:
+    enrol, trial = voices(5, 4)
+    with pytest.raises(TooFewError, match="alone: one speaker; a population needs at least 2"):
+        reidentify(part(enrol, enrol.speakers == 0, "alone"), trial, settings=QUICK)
+
+
+def test_different_dimensions_are_refused() -> None:
+    enrol, _ = voices(5, 4)
+    _, trial = voices(5, 4, dimension=9)
+    with pytest.raises(InputError, match="heard: vectors of dimension 9, but known has 16"):
+        reidentify(enrol, trial, settings=QUICK)
+
+
+def test_strangers_only_are_refused() -> None:
+    enrol, trial = voices(20, 4)
+    known, strangers = part(enrol, enrol.speakers < 10), part(trial, trial.speakers >= 10)
+    with pytest.raises(TooFewError, match="none of its speakers with 1 utterances is enrolled"):
+        reidentify(known, strangers, settings=QUICK)
+
+
+def test_all_lengths_too_long_is_refused() -> None:
+    with pytest.raises(TooFewError, match=r"length 5: .*; length 9: "):
+        reidentify(*voices(10, 4), settings=replace(QUICK, lengths=(5, 9)))
+
+
+@pytest.mark.parametrize(
+    ("bad", "complaint"),
+    [
+        ({"lengths": ()}, "lengths"),
+        ({"lengths": (0,)}, "lengths"),
+        ({"lengths": (3, -1)}, "lengths"),
+        ({"populations": (1,)}, "population 1: must be 2 to 10"),
+        ({"populations": (5, 11)}, "population 11: must be 2 to 10"),
+        ({"k": 0}, "k 0"),
+        ({"conversations": 0}, "conversations 0"),
+        ({"draws": 0}, "draws 0"),
+        ({"enrolled": 0}, "enrolled 0"),
+        ({"enrol_utterances": -2}, "enrol_utterances -2"),
+        ({"confidence": 0.0}, "interval 0.0"),
+        ({"confidence": 95.0}, "interval 95.0"),
+        ({"confidence": math.nan}, "interval nan"),
+    ],
+)
+def test_bad_settings_are_refused(bad: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(InputError, match=complaint):
+        reidentify(*voices(10, 4), settings=replace(QUICK, **bad))
+
+
+def test_a_negative_seed_is_refused() -> None:
+    with pytest.raises(SottovoceError, match="seed"):
+        reidentify(*voices(10, 4), settings=replace(QUICK, seed=-1))

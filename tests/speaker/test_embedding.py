@@ -1,0 +1,117 @@
+"""Embedding a corpus: resumable, nothing lost, bad recordings named."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+from sottovoce.cli import run
+from sottovoce.corpus import open_corpus
+from sottovoce.errors import InputError
+from sottovoce.speaker import embedding
+from sottovoce.speaker.embedding import embed_corpus
+from sottovoce.speaker.encoders import Audio, EncoderCard, Vector, prepare
+from sottovoce.speaker.readers import read_embeddings
+
+
+class Counting:
+    """An encoder that is quick, repeatable and counts its calls."""
+
+    card = EncoderCard("counting", 4, "none", "this test", "ab" * 32)
+
+    def __init__(self, stop_after: int | None = None) -> None:
+        self.calls = 0
+        self.stop_after = stop_after
+
+    def embed(self, audio: Audio, rate: int) -> Vector:
+        if self.calls == self.stop_after:
+            raise KeyboardInterrupt
+        self.calls += 1
+        audio = prepare(audio, rate)
+        parts = [np.sqrt(np.mean(part**2)) for part in np.array_split(audio, 4)]
+        return np.array(parts, np.float32)
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    folder = tmp_path / "voices"
+    rng = np.random.default_rng(0)
+    for speaker in ("ann", "bob"):
+        (folder / speaker).mkdir(parents=True)
+        for i in range(5):
+            audio = rng.normal(0, 0.1, 8000)
+            soundfile.write(folder / speaker / f"{speaker}{i}.wav", audio, 16000)
+    return folder
+
+
+def test_vectors_in_the_order_of_the_corpus(corpus: Path, tmp_path: Path) -> None:
+    target = tmp_path / "out.npz"
+    done = embed_corpus(open_corpus(corpus), Counting(), target)
+    assert (done.count, done.resumed, done.bad) == (10, 0, ())
+    found = read_embeddings(target)
+    assert found.names.tolist() == ["ann", "bob"] and found.dimension == 4
+    listed = [one.id for one in open_corpus(corpus)]
+    assert found.utterances is not None and found.utterances.tolist() == listed
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.npz", "voices"]
+
+
+def test_a_stopped_run_goes_on(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedding, "BATCH", 3)
+    target = tmp_path / "out.npz"
+    with pytest.raises(KeyboardInterrupt):
+        embed_corpus(open_corpus(corpus), Counting(stop_after=7), target, jobs=1)
+    assert not target.exists()
+    again = Counting()
+    done = embed_corpus(open_corpus(corpus), again, target, jobs=1)
+    assert done.count == 10 and done.resumed >= 3 and again.calls == 10 - done.resumed
+    whole = tmp_path / "whole.npz"
+    embed_corpus(open_corpus(corpus), Counting(), whole)
+    np.testing.assert_array_equal(read_embeddings(target).vectors, read_embeddings(whole).vectors)
+
+
+def test_a_changed_recording_is_embedded_anew(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedding, "BATCH", 2)
+    target = tmp_path / "out.npz"
+    with pytest.raises(KeyboardInterrupt):
+        embed_corpus(open_corpus(corpus), Counting(stop_after=6), target, jobs=1)
+    soundfile.write(corpus / "ann" / "ann0.wav", np.random.default_rng(9).normal(0, 1, 9000), 16000)
+    again = Counting()
+    done = embed_corpus(open_corpus(corpus), again, target, jobs=1)
+    assert again.calls == 10 - done.resumed and done.resumed in (3, 5)
+
+
+def test_bad_recordings_are_named_and_the_rest_is_kept(corpus: Path, tmp_path: Path) -> None:
+    (corpus / "ann" / "ann1.wav").write_bytes(b"")
+    soundfile.write(corpus / "bob" / "bob2.wav", np.zeros(8000), 16000)
+    target = tmp_path / "out.npz"
+    with pytest.raises(InputError, match=r"2 of 10 recordings .*ann1\.wav.*bob2\.wav.*--skip-bad"):
+        embed_corpus(open_corpus(corpus), Counting(), target)
+    assert not target.exists()
+    second = Counting()
+    done = embed_corpus(open_corpus(corpus), second, target, skip_bad=True)
+    assert done.count == 8 and len(done.bad) == 2 and second.calls == 0
+    assert np.isfinite(read_embeddings(target).vectors).all()
+
+
+def test_the_command_with_the_real_encoder(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "out.npz"
+    assert run(["embed", str(corpus), str(target), "--json", "-"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["vectors"] == 10
+    assert printed["provenance"]["settings"]["encoder"]["licence"] == "Apache-2.0"
+    assert read_embeddings(target).vectors.shape == (10, 192)
+    assert run(["embed", "--list"]) == 0
+    assert "campplus: 192 dimensions, Apache-2.0" in capsys.readouterr().out
+    for wrong in (["embed"], ["embed", str(corpus), str(tmp_path / "out.txt")]):
+        assert run(wrong) == 2
+        assert capsys.readouterr().err.count("\n") == 1
