@@ -163,7 +163,7 @@ def test_example_needs_no_file(capsys: pytest.CaptureFixture[str]) -> None:
         (["measure", "--example", "--interval", "95"], "between 0 and 1"),
         (["measure", "--example", "--resamples", "3"], "at least 20"),
         (["measure", "--exampel"], "--exampel"),
-        (["compare", "a.npz"], "at least two"),
+        (["compare", "a.npz"], "name 2 to 6"),
     ],
 )
 def test_wrong_usage_is_one_line_and_code_2(
@@ -230,3 +230,57 @@ def test_an_unwritable_place_is_bad_input(scores: Path, capsys: pytest.CaptureFi
     target = scores / "below-a-file" / "out.json"
     assert run(["measure", str(scores), "--no-interval", "--json", str(target)]) == 2
     assert "cannot be written" in capsys.readouterr().err
+
+
+def test_names_with_markup_and_the_same_file_name_twice(
+    scores: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = []
+    for folder in ("[red]a", "b"):
+        (tmp_path / folder).mkdir()
+        paths.append(tmp_path / folder / "scores.npz")
+        paths[-1].write_bytes(scores.read_bytes())
+    figures = tmp_path / "figures"
+    command = ["compare", *map(str, paths), "--no-interval", "--figures", str(figures)]
+    assert run(command) == 0
+    shown = capsys.readouterr().out
+    assert "[red]a-scores" in shown and "b-scores" in shown
+    assert len(list(figures.glob("histogram_*.svg"))) == 2
+
+
+def test_reversed_scores_are_never_called_private(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "reversed.npz"
+    np.savez(path, mated=np.arange(100.0), nonmated=np.arange(100.0) + 200)
+    again = tmp_path / "again.npz"
+    again.write_bytes(path.read_bytes())
+    for command in (["measure", str(path)], ["compare", str(path), str(again)]):
+        assert run([*command, "--only", "d_ece", "--no-interval"]) == 0
+        assert "point the wrong way" in capsys.readouterr().out
+
+
+def test_json_never_overwrites_anything_but_json(
+    scores: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = scores.read_bytes()
+    assert run(["measure", str(scores), f"--json={scores}"]) == 2
+    assert scores.read_bytes() == before and "ends in .json" in capsys.readouterr().err
+
+
+def test_a_reader_that_goes_away_is_no_failure(scores: Path) -> None:
+    command = f"{sys.executable} -m sottovoce measure {scores} --no-interval | head -c 1 >/dev/null"
+    done = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0 and done.stderr == ""
+
+
+def test_a_handful_of_trials_gets_no_interval(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "few.npz"
+    np.savez(path, mated=[2.0, 3.0], nonmated=[0.0, 1.0])
+    assert run(["measure", str(path), "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert "low" not in printed["measures"]["eer"] and "too few" in printed["warnings"][0]

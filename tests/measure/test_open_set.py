@@ -81,7 +81,7 @@ def test_the_curve_is_that_of_the_mean_roc_over_all_populations(levels: int | No
         hits = np.histogram(whole.mated, edges)[0] / len(whole.mated)
         others = np.histogram(whole.nonmated, edges)[0] / len(whole.nonmated)
         local = np.maximum(0, hits - others) / np.maximum(hits + others, 1e-300)
-        assert one.linkability == pytest.approx(hits @ local, abs=1e-12)
+        assert one.d_sys == pytest.approx(hits @ local, abs=1e-12)
 
 
 def test_the_mean_of_eers_is_near_the_eer_of_the_mean() -> None:
@@ -110,9 +110,7 @@ def test_the_core_alone_and_everybody() -> None:
         assert found.eer == pytest.approx(eer(expected), abs=1e-12)
         assert found.min_cllr == pytest.approx(min_cllr(expected), abs=1e-12)
     # D_sys on the full set is the one of the score measure, bins and all
-    assert everybody.linkability == pytest.approx(
-        linkability(among_all, permutations=0).d_sys, abs=1e-12
-    )
+    assert everybody.d_sys == pytest.approx(linkability(among_all, permutations=0).d_sys, abs=1e-12)
 
 
 def test_everybody_in_the_core_needs_no_share() -> None:
@@ -123,7 +121,7 @@ def test_everybody_in_the_core_needs_no_share() -> None:
     scores[np.arange(30), renumbered] = OWN
     counter(scores, 0)
     (only,) = open_set(counter, None, [3], 3, length=1)
-    assert only.population == 3 and only.linkability is None
+    assert only.population == 3 and only.d_sys is None
 
 
 def test_a_tally_of_everybody_is_the_tally_of_all_scores() -> None:
@@ -161,5 +159,5 @@ def test_by_name() -> None:
         "eer": 0.1,
         "rocch_eer": 0.09,
         "min_cllr": 0.3,
-        "linkability": None,
+        "d_sys": None,
     }

@@ -230,10 +230,16 @@ def test_json_of_the_result() -> None:
         "eer",
         "rocch_eer",
         "min_cllr",
-        "linkability",
+        "d_sys",
     }
     assert len(printed["speakers"]) == 60
-    assert set(printed["speakers"][0]) == {"speaker", "length", "linkability", "vanishes_at"}
+    assert set(printed["speakers"][0]) == {
+        "speaker",
+        "length",
+        "trials",
+        "linkability",
+        "vanishes_at",
+    }
     assert printed["excluded"] == [
         {
             "length": length,
@@ -321,10 +327,10 @@ def test_speakers_in_order_of_risk() -> None:
 
 def test_worst_speakers_over_all_lengths() -> None:
     risks = [
-        SpeakerRisk("a", 1, 0.2, 30),
-        SpeakerRisk("b", 1, 0.9, None),
-        SpeakerRisk("a", 3, 0.2, 50),
-        SpeakerRisk("c", 3, 1.0, None),
+        SpeakerRisk("a", 1, 5, 0.2, 30),
+        SpeakerRisk("b", 1, 5, 0.9, None),
+        SpeakerRisk("a", 3, 5, 0.2, 50),
+        SpeakerRisk("c", 3, 5, 1.0, None),
     ]
     assert [(one.speaker, one.length) for one in worst_speakers(risks, 3)] == [
         ("c", 3),
@@ -482,3 +488,32 @@ def test_bad_settings_are_refused(bad: dict[str, Any], complaint: str) -> None:
 def test_a_negative_seed_is_refused() -> None:
     with pytest.raises(SottovoceError, match="seed"):
         reidentify(*voices(10, 4), settings=replace(QUICK, seed=-1))
+
+
+def test_euclidean_distance_does_not_depend_on_place_or_scale() -> None:
+    enrol, trial = voices(20, 4)
+    values = []
+    for scale, place in ((1.0, 0.0), (100.0, 0.0), (1.0, 100.0), (50.0, 500.0)):
+        moved = [
+            Embeddings.of(scale * one.vectors + np.float32(place), one.names[one.speakers])
+            for one in (enrol, trial)
+        ]
+        found = reidentify(*moved, Euclidean(), settings=QUICK)
+        values.append([p.value for p in found.linkability])
+    np.testing.assert_allclose(values, [values[0]] * 4, atol=0.02)
+
+
+def test_recordings_on_both_sides_are_refused() -> None:
+    enrol, _ = voices(20, 4)
+    ids = [f"u{i}" for i in range(len(enrol))]
+    named = Embeddings.of(enrol.vectors, enrol.names[enrol.speakers], utterances=ids)
+    with pytest.raises(InputError, match="recordings that are enrolled too: u0"):
+        reidentify(named, named, settings=QUICK)
+
+
+def test_one_speaker_is_no_crowd_to_be_singled_out_of() -> None:
+    enrol, trial = voices(20, 6)
+    asked = replace(QUICK, confidence=0.95)
+    found = reidentify(enrol, part(trial, trial.speakers == 3), settings=asked)
+    assert found.singling_out == [] and "Singling Out" in found.notes[0]
+    assert found.one_minus_rocch_eer[0].low == 0.5 and found.one_minus_rocch_eer[0].high == 1.0

@@ -45,7 +45,7 @@ def test_figures_hold_finite_numbers_only() -> None:
     for text in (ece_figure(named), ece_figure(named, over_prior=True), det_figure(named)):
         ElementTree.fromstring(text)
         assert "nan" not in text and "inf" not in text
-    assert "D_sys = 1.000" in histogram_figure(separated)
+    assert "D_sys = 1.000" in histogram_figure("separated", separated)
 
 
 def test_the_ece_legend_tells_disclosure_worst_case_and_tag() -> None:

@@ -6,6 +6,7 @@ Exit codes: 0 done, 1 a limit was exceeded, 2 bad input or usage (one line on st
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -23,6 +24,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; every error becomes one line and a code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a sign shows another
+            stream.reconfigure(errors="replace")
     try:
         outcome = app.main(arguments, prog_name="sottovoce", standalone_mode=False)
         sys.stdout.flush()
@@ -37,8 +41,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output has gone, e.g. `| head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:  # all reading and writing of files has its own message
+        return _say(f"output cannot be written ({error.strerror}); check where it goes", 2)
     except MemoryError:
-        return _say("not enough memory; use a directory of Parquet shards, which is streamed", 2)
+        return _say("not enough memory; docs/file-formats.md tells which inputs are streamed", 2)
     except Exception as error:
         if os.environ.get("SOTTOVOCE_DEBUG"):
             raise

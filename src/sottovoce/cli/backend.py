@@ -49,9 +49,10 @@ def make_backend(name: str, train: Path | None, lda: int | None, *, like: Embedd
         raise UsageError(did_you_mean("back-end", name, list(BACKENDS)))
     if name == "plda" and train is None:
         raise UsageError("--backend plda learns from other speakers; name them with --train")
+    if lda is not None and name != "plda":
+        raise UsageError("--lda goes with --backend plda")
     if train is None:
-        # distances do not depend on the centre, their precision does
-        return Cosine() if name == "cosine" else Euclidean(like.vectors[:10_000].mean(axis=0))
+        return Cosine() if name == "cosine" else Euclidean()
     from sottovoce.speaker.readers import read_embeddings
 
     voices = read_embeddings(train)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -16,6 +17,9 @@ from sottovoce.cli.options import (
     split_names,
     write_json,
 )
+
+MOST = 6
+"""Sets that lines in one figure can be told apart for."""
 
 
 @click.command(
@@ -48,27 +52,42 @@ def command(
     from sottovoce.measure.readers import read_scores
     from sottovoce.report.score_set import print_comparison, write_figures
 
-    if len(scores) < 2:
-        raise click.UsageError("name at least two score files; for one there is measure")
+    if not 2 <= len(scores) <= MOST:
+        raise click.UsageError(f"name 2 to {MOST} score files; for one there is measure")
     sources = [read_scores(path) for path in scores]
+    names = distinct_names(scores)
     summaries = []
-    for source in sources:
-        with progress_bar(source.name) as progress:
-            summaries.append(
-                measure_scores(
-                    source,
-                    interval=None if no_interval else interval,
-                    replicates=resamples,
-                    only=split_names(only),
-                    seed=seed,
-                    progress=progress,
-                )
+    for name, source in zip(names, sources, strict=True):
+        with progress_bar(name) as progress:
+            summary = measure_scores(
+                source,
+                interval=None if no_interval else interval,
+                replicates=resamples,
+                only=split_names(only),
+                seed=seed,
+                progress=progress,
             )
+        summaries.append(replace(summary, name=name))
     if figures is not None:
-        write_figures(sources, figures)
+        write_figures(dict(zip(names, sources, strict=True)), figures)
     if json_to is not None:
-        made = provenance(list(scores), only=split_names(only), seed=seed)
+        made = provenance(
+            list(scores),
+            only=split_names(only),
+            interval=None if no_interval else interval,
+            resamples=resamples,
+            seed=seed,
+        )
         sets = [{"name": one.name, **one.to_dict()} for one in summaries]
         write_json({"sets": sets, "provenance": made}, json_to)
     if json_to != "-":
         print_comparison(summaries)
+
+
+def distinct_names(paths: tuple[Path, ...]) -> list[str]:
+    """The end of each path, as short as tells it from the others."""
+    for parts in range(1, 1 + max(len(path.parts) for path in paths)):
+        names = ["-".join(path.with_suffix("").parts[-parts:]) for path in paths]
+        if len(set(names)) == len(paths):
+            return names
+    raise click.UsageError("the same score file is named twice")

@@ -61,6 +61,8 @@ def command(
 
     if (scores is None) == (not example):
         raise click.UsageError("name one score file, or --example for the built-in scores")
+    if example and (trials or utt2spk):
+        raise click.UsageError("--example has its own trials; leave --trials and --utt2spk out")
     source = (
         example_scores() if scores is None else read_scores(scores, trials=trials, utt2spk=utt2spk)
     )
@@ -76,11 +78,17 @@ def command(
     if figures is not None:
         from sottovoce.report.score_set import write_figures
 
-        write_figures([source], figures)
+        write_figures({source.name: source}, figures)
     if json_to is not None:
         inputs = [path for path in (scores, trials, utt2spk) if path is not None]
-        settings = {"only": split_names(only), "seed": seed, "example": example}
-        made = provenance(inputs, **settings)
+        made = provenance(
+            inputs,
+            only=split_names(only),
+            interval=None if no_interval else interval,
+            resamples=resamples,
+            seed=seed,
+            example=example,
+        )
         write_json({**summary.to_dict(), "provenance": made}, json_to)
     if json_to != "-":
         from sottovoce.report.score_set import print_summary

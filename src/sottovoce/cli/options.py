@@ -30,6 +30,8 @@ class JsonCommand(click.Command):
             value = args[i + 1] if i + 1 < len(args) else ""
             if word == "--json" and not (value == "-" or value.endswith(".json")):
                 args = [*args[:i], "--json=-", *args[i + 1 :]]
+            if word.startswith("--json=") and not word.endswith((".json", "=-")):
+                raise click.UsageError(f"{word}: name a file that ends in .json, or -", ctx)
         return super().parse_args(ctx, args)
 
 
@@ -86,16 +88,29 @@ def split_names(names: str | None) -> list[str] | None:
 @contextmanager
 def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
     """A bar with the time left, on a terminal only and on standard error."""
+    with stage_bar() as show:
+        yield lambda done, total: show(label, done, total)
+
+
+@contextmanager
+def stage_bar() -> Iterator[Callable[[str, int, int], None]]:
+    """A bar with the time left that names what is being done."""
     if not sys.stderr.isatty():
-        yield lambda done, total: None
+        yield lambda name, done, total: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(label, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+        tasks: dict[str, Any] = {}
+
+        def show(name: str, done: int, total: int) -> None:
+            if name not in tasks:
+                tasks[name] = bar.add_task(name, total=total)
+            bar.update(tasks[name], completed=done, total=total)
+
+        yield show
 
 
 def write_json(data: dict[str, Any], to: str) -> None:
@@ -109,7 +124,7 @@ def write_json(data: dict[str, Any], to: str) -> None:
 
 def provenance(inputs: list[Path], **settings: Any) -> dict[str, Any]:
     """What made a result: versions, inputs by SHA-256, settings."""
-    libraries = ("numpy", "scipy", "polars")
+    libraries = ("numpy", "scipy", "polars", "onnxruntime", "soundfile", "soxr")
     return {
         "tool": "sottovoce",
         "version": version("sottovoce"),

@@ -10,9 +10,9 @@ from sottovoce.cli.backend import backend_options, make_backend
 from sottovoce.cli.options import (
     JsonCommand,
     json_option,
-    progress_bar,
     provenance,
     seed_option,
+    stage_bar,
     write_json,
 )
 from sottovoce.errors import UsageError
@@ -84,19 +84,20 @@ def command(
     known = read_embeddings(enrol, utt2spk=utt2spk)
     unknown = read_embeddings(trial, utt2spk=utt2spk)
     linkage = make_backend(backend, train, lda, like=known)
-    with progress_bar("scoring") as progress:
+    with stage_bar() as progress:
         found = reidentify(
             known,
             unknown,
             linkage,
             settings=settings,
-            progress=lambda name, done, total: progress(done, total),
+            progress=progress,
         )
     if figures is not None:
         write_study_figures(found, figures)
     if json_to is not None:
         inputs = [path for path in (enrol, trial, train) if path is not None]
-        made = provenance(inputs, backend=backend, seed=seed, literal=literal, draws=draws)
+        asked = {name: getattr(settings, name) for name in settings.__slots__}
+        made = provenance(inputs, backend=backend, lda=lda, **asked)
         write_json({**found.to_dict(), "provenance": made}, json_to)
     if json_to != "-":
         print_study(found)

@@ -32,7 +32,10 @@ def top_k(standing: Standing, populations: list[int], k: int = 1) -> FloatMatrix
     found = np.empty((len(pairs), len(populations)))
     for column, size in enumerate(populations):
         drawn = size - max(1, standing.core)
-        found[:, column] = _at_most(k - 1 - pairs[:, 0], pairs[:, 1], rest, drawn)
+        certain = k >= size
+        found[:, column] = (
+            1.0 if certain else _at_most(k - 1 - pairs[:, 0], pairs[:, 1], rest, drawn)
+        )
     return found[inverse]
 
 

@@ -32,6 +32,9 @@ BATCH = 64
 MIN_SPEAKERS = 5
 """With fewer speakers than this a resample of speakers says nothing; trials are drawn instead."""
 
+MIN_TRIALS = 20
+"""With fewer trials of a kind there is no interval: resamples of a handful agree on too much."""
+
 Weighted = Callable[[FloatArray], NDArray[np.float64]]
 """From weights (speakers × resamples) to weighted counts (resamples × cells)."""
 
@@ -46,6 +49,11 @@ class Interval:
 
     low: float
     high: float
+
+
+def enough(source: ScoreSource) -> bool:
+    """Whether there are enough trials of both kinds for an interval to mean anything."""
+    return min(len(source.mated), source.n_nonmated) >= MIN_TRIALS
 
 
 def by_speaker(source: ScoreSource) -> bool:
@@ -108,7 +116,7 @@ def mean_interval(values: NDArray[np.float64], confidence: float) -> Interval:
     """Interval of a mean of values, one a speaker, by Student's t."""
     n, mean = len(values), float(values.mean())
     if n < 2:
-        return Interval(mean, mean)
+        return Interval(-math.inf, math.inf)
     half = float(stdtrit(n - 1, (1 + confidence) / 2) * values.std(ddof=1) / math.sqrt(n))
     return Interval(mean - half, mean + half)
 

@@ -61,7 +61,7 @@ class OpenSet:
     eer: float
     rocch_eer: float
     min_cllr: float
-    linkability: float | None
+    d_sys: float | None
 
     def to_dict(self) -> dict[str, float | int | None]:
         """By name."""

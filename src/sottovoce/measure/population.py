@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sottovoce.errors import InputError, TooFewError
 from sottovoce.measure.scores import IntArray
-from sottovoce.speaker import Backend, Embeddings, speaker_means
+from sottovoce.speaker import Backend, Embeddings, speaker_means, steadied
 
 Vectors = NDArray[np.float32]
 Progress = Callable[[int, int], None]
@@ -154,8 +154,8 @@ class Scoring:
     def __init__(self, enrol: Embeddings, trials: Trials, backend: Backend) -> None:
         counts = enrol.counts
         self.counts: IntArray | int = int(counts[0]) if np.all(counts == counts[0]) else counts
-        self.backend = backend
         self.means = speaker_means(enrol)
+        self.backend = backend = steadied(backend, self.means)
         self.trials = backend.trial(trials.vectors, self.counts)
         self.speakers = trials.speakers
 
@@ -179,13 +179,17 @@ class Scoring:
                     progress(done, total)
 
     def rounding(self) -> Vectors:
-        """How far apart equal scores of each trial may come out of a product in float32."""
-        longest = 0.0
-        for start in range(0, len(self.means), MODELS):
-            block = self.models(slice(start, min(start + MODELS, len(self.means))))
-            longest = max(longest, float(np.linalg.norm(block, axis=1).max()))
-        lengths = np.linalg.norm(self.trials, axis=1)
-        return np.asarray(4 * np.finfo(np.float32).eps * longest * lengths, np.float32)
+        """How far apart equal scores of each trial may come out of a product in float32.
+
+        A sum of products is off by a few units in the last place of the sum of their sizes, here
+        taken for the model that matters, that of the true speaker.
+        """
+        sizes = np.empty(len(self.trials), np.float32)
+        for start in range(0, len(self.trials), TRIALS):
+            rows = slice(start, start + TRIALS)
+            models = np.abs(self.models(self.speakers[rows]))
+            sizes[rows] = np.einsum("ij,ij->i", np.abs(self.trials[rows]), models)
+        return 2 * np.finfo(np.float32).eps * sizes
 
     def own(self) -> Vectors:
         """The score of each trial against the model of its true speaker."""

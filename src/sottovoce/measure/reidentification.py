@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import InputError, TooFewError
+from sottovoce.errors import InputError, TooFewError, first_few
 from sottovoce.measure import acceleration
 from sottovoce.measure.identification import (
     chance_rank_disclosure,
@@ -23,6 +23,7 @@ from sottovoce.measure.identification import (
     top_k,
 )
 from sottovoce.measure.intervals import (
+    MIN_SPEAKERS,
     Interval,
     interval_of,
     mean_interval,
@@ -58,7 +59,7 @@ from sottovoce.measure.singling_out import (
 )
 from sottovoce.measure.tally import Tally, make_edges
 from sottovoce.measure.verification import rocch_eer
-from sottovoce.speaker import Backend, Cosine, Embeddings
+from sottovoce.speaker import Backend, Cosine, Embeddings, steadied
 
 LITERAL_DRAWS = 5
 _WORTH_COMPILING = 10**8
@@ -84,21 +85,43 @@ def reidentify(
     backend = backend or Cosine()
     check_dimensions(enrol, trial)
     _check(settings)
+    notes = _shared(enrol, trial)
     everybody = len(enrol.names)
-    result = Reidentification(enrolled=everybody, backend=backend.name)
+    result = Reidentification(enrolled=everybody, backend=backend.name, notes=notes)
     most = max(everybody, len(trial.names))
     for size in settings.populations or ():
         if not 2 <= size <= most:
             raise InputError(f"population {size}: must be 2 to {most:,}, the speakers at hand")
     sizes = _sizes(settings, everybody)
+    if not sizes:
+        raise InputError(
+            f"populations {settings.populations}: none is 2 to {everybody:,}, the enrolled speakers"
+        )
     for length in sorted(set(settings.lengths)):
         try:
             _one_length(result, enrol, trial, backend, settings, length, sizes, progress)
         except TooFewError as error:
             result.notes.append(f"length {length}: {error}")
     if not result.linkability:
-        raise TooFewError("; ".join(result.notes))
+        raise TooFewError("; ".join(dict.fromkeys(result.notes)))
     return result
+
+
+def _shared(enrol: Embeddings, trial: Embeddings) -> list[str]:
+    """Refuse recordings that are on both sides, which link themselves; note equal ids."""
+    if enrol.utterances is None or trial.utterances is None:
+        return []
+    ids, first, second = np.intersect1d(enrol.utterances, trial.utterances, return_indices=True)
+    same = np.flatnonzero((enrol.vectors[first] == trial.vectors[second]).all(axis=1))
+    if len(same):
+        listed = first_few((str(one) for one in ids[same[:3]]), len(same))
+        raise InputError(f"{trial.origin}: recordings that are enrolled too: {listed}; remove them")
+    if not len(ids):
+        return []
+    return [
+        f"{len(ids):,} utterance ids are on both sides; if they name the same words, what is said "
+        "links the sides too, not the voice alone"
+    ]
 
 
 def _sizes(settings: Settings, everybody: int) -> list[int]:
@@ -211,7 +234,9 @@ class _Adder:
         self._rank_disclosure(standing)
 
     def _rank_disclosure(self, standing: Standing) -> None:
-        before = standing.above + (standing.equal + 1) // 2
+        # a tie is as likely at any of its ranks
+        drawn = np.random.default_rng([self.settings.seed, self.length, 5])
+        before = standing.above + drawn.integers(0, standing.equal + 1)
         if len(before) < 2:
             self.result.notes.append(f"length {self.length}: one trial; no rank disclosure")
             return
@@ -220,7 +245,8 @@ class _Adder:
         rng = np.random.default_rng([self.settings.seed, self.length, 4])
         chances = chance_rank_disclosure(len(before), others, self.sizes, rng)
         spreads: list[tuple[Interval, Interval]] | None = None
-        if self.settings.confidence is not None:
+        speakers = len(np.unique(standing.speakers))
+        if self.settings.confidence is not None and speakers >= MIN_SPEAKERS:
             spreads = _disclosure_spread(before, standing, self.sizes, self.settings)
         for i, size in enumerate(self.sizes):
             for j, (curve, values) in enumerate(
@@ -272,6 +298,11 @@ class _Adder:
     ) -> None:
         """Predicates of enrolled speakers tried on populations of test speakers."""
         tests = make_conversations(trial, length=self.length, most=VECTORS, rng=rng, at_least=2)
+        if tests.too_short:
+            self.result.notes.append(
+                f"Singling Out, length {self.length}: {tests.too_short:,} speakers left out who "
+                "have fewer than two conversations"
+            )
         crowd = _Crowd(enrol, trial, tests, backend, self.settings, rng)
         found = crowd.isolations(progress)
         for i, size in enumerate(crowd.sizes):
@@ -305,6 +336,7 @@ class _Crowd:
             )
         self.chosen = np.sort(rng.permutation(known)[: settings.enrolled])
         means, counts = _predicates(enrol, enrolled[self.chosen], settings.enrol_utterances, rng)
+        backend = steadied(backend, means)
         self.models = backend.enrol(means, counts)
         self.tests = backend.trial(tests.vectors, counts)
         draws = LITERAL_DRAWS if settings.literal else settings.draws
@@ -357,6 +389,8 @@ def _eer_spread(
     models = np.sort(rng.permutation(len(scoring.means))[:200])
     scores = scoring.trials[trials] @ scoring.models(models).T
     true = scoring.speakers[trials]
+    if len(np.unique(true)) < MIN_SPEAKERS:
+        return 0.5, 0.5
     row, column = np.nonzero(true[:, None] != models[None, :])
     everyone = np.unique(np.concatenate((true, models)))
     number = np.searchsorted(everyone, true)
@@ -428,9 +462,12 @@ def _risks(standing: Standing, enrol: Embeddings, length: int) -> list[SpeakerRi
     linked = by_speaker(top_k(standing, sizes.tolist()), standing.speakers)
     hidden = linked < 0.5
     vanishing = np.where(hidden.any(axis=1), sizes[np.argmax(hidden, axis=1)], 0)
-    names = enrol.names[np.unique(standing.speakers)]
+    speakers, trials = np.unique(standing.speakers, return_counts=True)
+    names = enrol.names[speakers]
     order = np.lexsort((np.where(vanishing, -vanishing, -np.inf), -linked[:, -1]))
     return [
-        SpeakerRisk(str(names[i]), length, float(linked[i, -1]), int(vanishing[i]) or None)
+        SpeakerRisk(
+            str(names[i]), length, int(trials[i]), float(linked[i, -1]), int(vanishing[i]) or None
+        )
         for i in order
     ]

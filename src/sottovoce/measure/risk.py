@@ -60,6 +60,8 @@ class SpeakerRisk:
 
     speaker: str
     length: int
+    trials: int
+    """On how many conversations this rests."""
     linkability: float
     """Chance of being linked among everybody."""
     vanishes_at: int | None
@@ -115,6 +117,9 @@ class Reidentification:
 
 
 def worst_speakers(risks: Iterable[SpeakerRisk], most: int = 10) -> list[SpeakerRisk]:
-    """The most exposed speakers over all conversation lengths."""
+    """The most exposed speakers, each at the conversation length that exposes them most."""
     ordered = sorted(risks, key=lambda one: (-one.linkability, -(one.vanishes_at or 10**12)))
-    return ordered[:most]
+    first: dict[str, SpeakerRisk] = {}
+    for one in ordered:
+        first.setdefault(one.speaker, one)
+    return list(first.values())[:most]

@@ -2,7 +2,7 @@
 
 Everything in :mod:`sottovoce.measure` takes a :class:`ScoreSource`: the mated scores as one array
 and the non-mated ones in chunks. :class:`Scores` is the source that fits in memory;
-:class:`sottovoce.measure.readers.shards.Shards` reads one that does not.
+:class:`sottovoce.measure.readers.stream.Stream` reads one that does not.
 """
 
 from __future__ import annotations

@@ -20,7 +20,15 @@ from sottovoce.measure.disclosure import (
     tag_of,
     worst_case_of,
 )
-from sottovoce.measure.intervals import Interval, Method, by_speaker, interval_of, resample
+from sottovoce.measure.intervals import (
+    MIN_TRIALS,
+    Interval,
+    Method,
+    by_speaker,
+    enough,
+    interval_of,
+    resample,
+)
 from sottovoce.measure.linkability import (
     check_linkable,
     d_sys_of,
@@ -202,6 +210,8 @@ class ScoreSummary:
     attainable_log10_lr: float
     """The largest worst case this many scores could have shown."""
     resampling: Resampling | None
+    warnings: tuple[str, ...] = ()
+    """What has to be known before any of the numbers is used."""
 
     def to_dict(self) -> dict[str, Any]:
         """What ``sottovoce measure --json`` prints, without provenance."""
@@ -213,6 +223,7 @@ class ScoreSummary:
             "tag_meaning": TAGS[self.tag],
             "attainable_log10_lr": self.attainable_log10_lr,
             "interval": self.resampling.to_dict() if self.resampling else None,
+            "warnings": list(self.warnings),
         }
 
 
@@ -253,7 +264,7 @@ def measure_scores(
     values = {one.name: one.compute(evidence) for one in usable}
     resampling = None
     ranges: dict[str, Interval] = {}
-    if interval is not None:
+    if interval is not None and enough(scores):
         resampling = _plan(scores, interval, replicates)
         ranges = _ranges(scores, tally, usable, values, resampling, seed, progress)
     chances = _chances(usable, tally, seed)
@@ -268,6 +279,7 @@ def measure_scores(
         tag=tag_of(worst_case_of(evidence.blocks)),
         attainable_log10_lr=attainable(tally),
         resampling=resampling,
+        warnings=tuple(_warnings(scores, tally, interval)),
     )
 
 
@@ -349,14 +361,18 @@ def _estimate(
         direction=measure.direction,
         n_mated=len(scores.mated),
         n_nonmated=scores.n_nonmated,
-        note=refusals.get(name) or _note(measure, values[name]),
+        note=refusals.get(name) or measure.remark,
     )
 
 
-def _note(measure: Measure, value: float) -> str:
-    if measure.name == "eer" and value > 0.5:
-        return (
-            "above 50 %: the scores point the wrong way (distances instead of similarities, or "
-            "labels swapped?); an adversary may simply turn them round"
+def _warnings(scores: ScoreSource, tally: Tally, interval: float | None) -> list[str]:
+    found = []
+    if eer(tally) > 0.5:
+        found.append(
+            "EER above 50 %: the scores point the wrong way (distances instead of similarities, or "
+            "labels swapped?); an adversary may simply turn them round, and threshold measures "
+            "show next to nothing"
         )
-    return measure.remark
+    if interval is not None and not enough(scores):
+        found.append(f"fewer than {MIN_TRIALS} trials of one kind: too few for intervals")
+    return found

@@ -61,7 +61,7 @@ def _logit(p: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(np.log(p / (1 - p)))
 
 
-def histogram_figure(scores: ScoreSource) -> str:
+def histogram_figure(name: str, scores: ScoreSource) -> str:
     """Histograms of both classes with the local linkability D(s) over them."""
     found = linkability(scores, permutations=0)
     x = np.repeat(found.edges, 2)[1:-1]
@@ -72,7 +72,7 @@ def histogram_figure(scores: ScoreSource) -> str:
         Line("local linkability D(s), right axis", x, np.repeat(found.local, 2), 0, right=True),
     ]
     return line_chart(
-        f"Scores of {scores.name}: D_sys = {found.d_sys:.3f}",
+        f"Scores of {name}: D_sys = {found.d_sys:.3f}",
         _histogram_words(found),
         Axis.nice("score", float(found.edges[0]), float(found.edges[-1])),
         Axis.nice("share of scores in a bin", 0, float(top)),

@@ -10,9 +10,11 @@ import numpy as np
 from rich.table import Table
 
 from sottovoce.files import write_text
+from sottovoce.measure.open_set import OpenSet
 from sottovoce.measure.risk import Point, Reidentification, SpeakerRisk, worst_speakers
 from sottovoce.report.score_set import console_for
 from sottovoce.report.svg import Axis, Line, line_chart
+from sottovoce.report.tables import plain
 
 CURVES = {
     "linkability": ("Linkability", "%"),
@@ -68,7 +70,8 @@ def _cell(point: Point, unit: str) -> str:
     spread = ""
     if point.low is not None and point.high is not None:
         spread = f"\n{_number(point.low, unit)}–{_number(point.high, unit)}"
-    return f"{value}{spread}\n({_number(point.chance, unit)})"
+    level = point.chance if point.no_evidence is None else point.no_evidence
+    return f"{value}{spread}\n({_number(level, unit)})"
 
 
 def _number(value: float, unit: str) -> str:
@@ -80,11 +83,13 @@ def _number(value: float, unit: str) -> str:
 def speaker_table(risks: Sequence[SpeakerRisk]) -> Table:
     """One row a speaker: how often linked among everybody, and in what crowd that stops."""
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("speaker", "utterances", "linked among everybody", "hidden in a crowd of"):
+    headings = ("speaker", "length", "trials", "linked among everybody", "hidden in a crowd of")
+    for heading in headings:
         table.add_column(heading, justify="left" if heading == "speaker" else "right")
     for one in risks:
         hidden = "more than these" if one.vanishes_at is None else f"{one.vanishes_at:,}"
-        table.add_row(one.speaker, str(one.length), f"{100 * one.linkability:.1f} %", hidden)
+        linked = f"{100 * one.linkability:.1f} %"
+        table.add_row(plain(one.speaker), str(one.length), str(one.trials), linked, hidden)
     return table
 
 
@@ -99,7 +104,8 @@ def remarks(found: Reidentification) -> list[str]:
         lowest = min(p.no_evidence or 1.0 for p in found.singling_out)
         lines.append(
             f"Singling Out: a random predicate isolates someone in 36.8 % of crowds; with this "
-            f"protocol's threshold, scores without evidence give {100 * lowest:.1f} %."
+            f"protocol's threshold, scores without evidence do so in {100 * lowest:.1f} % or a "
+            "little more, the level in brackets."
         )
     for one in found.excluded:
         lines += [
@@ -116,8 +122,37 @@ def write_study_figures(found: Reidentification, directory: Path) -> None:
         points: list[Point] = getattr(found, name)
         if len({p.population for p in points}) > 1:
             write_text(directory / f"{name}.svg", curve_figure(points, label, unit))
+    if len({one.population for one in found.open_set}) > 1:
+        write_text(directory / "open_set.svg", open_set_figure(found.open_set))
     if found.speakers:
         write_text(directory / "speakers.svg", speaker_figure(found.speakers))
+
+
+def open_set_figure(found: Sequence[OpenSet]) -> str:
+    """EER and D_sys of verification against a growing population, a line a length."""
+    lines = [Line("EER by chance", _span(found), [0.5, 0.5], 0)]
+    style = 1
+    for length in sorted({one.length for one in found}):
+        own = [one for one in found if one.length == length]
+        across = [math.log10(one.population) for one in own]
+        for word, values in (("EER", [o.eer for o in own]), ("D_sys", [o.d_sys for o in own])):
+            if all(value is not None for value in values):
+                name = f"{word}, {length} utterance{'s' if length > 1 else ''} a conversation"
+                lines.append(Line(name, across, [v or 0.0 for v in values], style))
+                style += 1
+    return line_chart(
+        "Open-set verification in a growing population",
+        "Equal error rate and linkability D_sys when the trial speakers and a growing number of "
+        "others are enrolled; a lower EER and a higher D_sys disclose more.",
+        population_axis([one.population for one in found]),
+        Axis.nice("EER and D_sys", 0, 1.05),
+        lines,
+    )
+
+
+def _span(found: Sequence[OpenSet]) -> list[float]:
+    sizes = [one.population for one in found]
+    return [math.log10(min(sizes)), math.log10(max(sizes))]
 
 
 def curve_figure(points: Sequence[Point], label: str, unit: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -13,7 +13,7 @@ from sottovoce.measure.scores import ScoreSource
 from sottovoce.measure.summary import ScoreSummary
 from sottovoce.measure.tally import Tally
 from sottovoce.report.figures import det_figure, ece_figure, histogram_figure
-from sottovoce.report.tables import compare_table, remarks, summary_table
+from sottovoce.report.tables import compare_remarks, compare_table, remarks, summary_table
 
 WIDTH = 110
 """Columns of a table that does not go to a terminal."""
@@ -24,35 +24,46 @@ def print_summary(summary: ScoreSummary) -> None:
     console = console_for()
     console.print(f"{summary.name}\n", style="bold", highlight=False, markup=False)
     console.print(summary_table(summary))
-    console.print()
-    for line in remarks(summary):
-        console.print(f"• {line}", highlight=False, markup=False)
+    _bullets(console, remarks(summary))
 
 
 def print_comparison(summaries: Sequence[ScoreSummary]) -> None:
     """Print several score sets in one table."""
-    console_for().print(compare_table(summaries))
+    console = console_for()
+    console.print(compare_table(summaries))
+    _bullets(console, compare_remarks(summaries))
 
 
-def write_figures(sources: Sequence[ScoreSource], directory: Path) -> None:
+def _bullets(console: Console, lines: Sequence[str]) -> None:
+    console.print()
+    for line in lines:
+        console.print(f"• {line}", highlight=False, markup=False)
+
+
+def write_figures(sources: Mapping[str, ScoreSource], directory: Path) -> None:
     """Write ECE profiles, DET curves and a histogram a set as SVG files."""
-    named = [(source.name, Tally.of(source)) for source in sources]
+    named = [(name, Tally.of(source)) for name, source in sources.items()]
     write_text(directory / "ece_log_odds.svg", ece_figure(named))
     write_text(directory / "ece_prior.svg", ece_figure(named, over_prior=True))
     write_text(directory / "det.svg", det_figure(named))
-    for source in sources:
-        name = "histogram.svg" if len(sources) == 1 else f"histogram_{source.name}.svg"
+    for name, source in sources.items():
+        file = "histogram.svg" if len(sources) == 1 else f"histogram_{name}.svg"
         try:
-            figure = histogram_figure(source)
+            figure = histogram_figure(name, source)
         except SottovoceError as error:
-            console_for(stderr=True).print(
-                f"no histogram of {source.name}: {error}", highlight=False, markup=False
-            )
+            line = f"no histogram of {name}: {error}"
+            console_for(stderr=True).print(line, highlight=False, markup=False)
             continue
-        write_text(directory / name, figure)
+        write_text(directory / file, figure)
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Leave it to the command line: the reader of our output has gone."""
+        raise BrokenPipeError
 
 
 def console_for(*, stderr: bool = False, width: int = WIDTH) -> Console:
     """The terminal, or a page of fixed width where there is none."""
-    console = Console(stderr=stderr)
-    return console if console.is_terminal else Console(stderr=stderr, width=width)
+    console = _Console(stderr=stderr)
+    return console if console.is_terminal else _Console(stderr=stderr, width=width)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rich.table import Table
+from rich.text import Text
 
 from sottovoce.measure.disclosure import TAGS
 from sottovoce.measure.summary import MEASURES, Estimate, Measure, ScoreSummary
@@ -30,35 +31,34 @@ def summary_table(summary: ScoreSummary) -> Table:
     return table
 
 
+def plain(text: str) -> Text:
+    """Words of a user's, such as a file's name: no markup, no control characters."""
+    return Text("".join(c if c.isprintable() else "?" for c in text))
+
+
 def compare_table(summaries: Sequence[ScoreSummary]) -> Table:
     """One row a measure, one column a set of scores."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("measure")
     for summary in summaries:
-        table.add_column(summary.name, justify="right", overflow="fold")
-    table.add_column("chance", justify="right")
+        table.add_column(plain(summary.name), justify="right", overflow="fold")
     table.add_column("reads", no_wrap=True)
     for name, first in summaries[0].measures.items():
         measure = MEASURES[name]
         cells = [_with_range(summary.measures[name], measure) for summary in summaries]
-        # the chance level of linkability depends on the data, so it differs from set to set
-        levels = {_number(summary.measures[name].chance, measure) for summary in summaries}
-        table.add_row(measure.label, *cells, " / ".join(sorted(levels)), first.direction)
-    table.add_row("worst-case category", *(summary.tag for summary in summaries), "0", "")
+        table.add_row(measure.label, *cells, first.direction)
+    table.add_row("worst-case category", *(summary.tag for summary in summaries), "")
     counts = (f"{s.n_mated:,} + {s.n_nonmated:,}" for s in summaries)
-    table.add_row("mated + non-mated", *counts, "", "")
+    table.add_row("mated + non-mated", *counts, "")
     return table
 
 
 def remarks(summary: ScoreSummary) -> list[str]:
     """What has to be said beside the numbers, in plain words."""
+    lines = [f"Careful: {warning}." for warning in summary.warnings]
     worst = summary.measures.get("worst_case_log10_lr")
-    lines = []
-    if worst is not None:
-        lines.append(
-            f"Worst case, category {summary.tag}: {TAGS[summary.tag]}. These scores could have "
-            f"shown at most log10(l) = {summary.attainable_log10_lr:.2f}."
-        )
+    if worst is not None and worst.value is not None:
+        lines.append(_worst_case(summary, worst))
     if summary.resampling:
         plan = summary.resampling
         lines.append(
@@ -69,6 +69,28 @@ def remarks(summary: ScoreSummary) -> list[str]:
         if estimate.note:
             lines.append(f"{MEASURES[name].label}: {estimate.note}.")
     return lines
+
+
+def _worst_case(summary: ScoreSummary, worst: Estimate) -> str:
+    by_chance = (worst.value or 0.0) <= (worst.chance or 0.0)
+    excuse = "; no more than as many scores show by chance" if by_chance else ""
+    return (
+        f"Worst case, category {summary.tag}: {TAGS[summary.tag]}{excuse}. These scores could have "
+        f"shown at most log10(l) = {summary.attainable_log10_lr:.2f}."
+    )
+
+
+def compare_remarks(summaries: Sequence[ScoreSummary]) -> list[str]:
+    """What has to be said beside a comparison: what holds for all once, the rest by set."""
+    lines = ["Below each value its interval and, in brackets, its chance level."]
+    said = {summary.name: remarks(summary) for summary in summaries}
+    for name, own in said.items():
+        for line in own:
+            if all(line in others for others in said.values()):
+                lines.append(line)
+            else:
+                lines.append(f"{name}: {line}")
+    return list(dict.fromkeys(lines))
 
 
 def _caution(unit: str) -> str:
@@ -96,7 +118,8 @@ def _range(estimate: Estimate, measure: Measure) -> str:
 
 def _with_range(estimate: Estimate, measure: Measure) -> str:
     value = _number(estimate.value, measure)
-    return value if estimate.low is None else f"{value}\n{_range(estimate, measure)}"
+    spread = "" if estimate.low is None else f"\n{_range(estimate, measure)}"
+    return f"{value}{spread}\n({_number(estimate.chance, measure)})"
 
 
 def _counts(estimate: Estimate) -> str:
