@@ -494,11 +494,11 @@ def test_euclidean_distance_does_not_depend_on_place_or_scale() -> None:
     enrol, trial = voices(20, 4)
     values = []
     for scale, place in ((1.0, 0.0), (100.0, 0.0), (1.0, 100.0), (50.0, 500.0)):
-        moved = [
+        known, unknown = (
             Embeddings.of(scale * one.vectors + np.float32(place), one.names[one.speakers])
             for one in (enrol, trial)
-        ]
-        found = reidentify(*moved, Euclidean(), settings=QUICK)
+        )
+        found = reidentify(known, unknown, Euclidean(), settings=QUICK)
         values.append([p.value for p in found.linkability])
     np.testing.assert_allclose(values, [values[0]] * 4, atol=0.02)
 

@@ -6,7 +6,7 @@ A package adds its own with an entry point in the group ``sottovoce.corpora``: a
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sottovoce.corpus.kaldi import read_kaldi
@@ -55,6 +55,8 @@ def _folder(recognises: Callable[[Path], bool]) -> Callable[[Path], bool]:
     return lambda path: path.is_dir() and recognises(path)
 
 
+BUILTIN = "builtin"
+
 FORMATS: Registry[Format] = Registry("corpus format", group="sottovoce.corpora")
 FORMATS.add("manifest", Format(NAME, _is_manifest, read_manifest))
 FORMATS.add("kaldi", Format("wav.scp with utt2spk (Kaldi)", _is_kaldi, _read_kaldi))
@@ -79,9 +81,15 @@ def open_corpus(path: Path | str) -> Corpus:
 
     The first that fits is taken: a manifest, a Kaldi directory, Lhotse manifests, the trees of
     Common Voice, VCTK and LibriSpeech, then folders named after speakers. A list may also be named
-    itself, where a folder has several.
+    itself, where a folder has several. ``builtin`` is the synthetic corpus that is made on first
+    use, unless there is something of that name.
     """
     path = Path(path)
+    if str(path) == BUILTIN and not path.exists():
+        from sottovoce.corpus.builtin import builtin_corpus
+
+        made = read_manifest(builtin_corpus())
+        return replace(made, name="built-in corpus (synthetic)")
     check_there(path)
     formats = [*(FORMATS[name] for name in FORMATS), FOLDERS]
     try:
