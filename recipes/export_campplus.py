@@ -36,9 +36,7 @@ def load() -> torch.nn.Module:
     network.load_state_dict(state)
     # the published network ends in a batch norm; the rectifier that this copy of its code puts
     # behind it would throw half of every vector away
-    network.xvector.dense.nonlinear = torch.nn.Sequential(
-        network.xvector.dense.nonlinear.batchnorm
-    )
+    network.xvector.dense.nonlinear = torch.nn.Sequential(network.xvector.dense.nonlinear.batchnorm)
     return network.eval()
 
 
