@@ -517,3 +517,16 @@ def test_one_speaker_is_no_crowd_to_be_singled_out_of() -> None:
     found = reidentify(enrol, part(trial, trial.speakers == 3), settings=asked)
     assert found.singling_out == [] and "Singling Out" in found.notes[0]
     assert found.one_minus_rocch_eer[0].low == 0.5 and found.one_minus_rocch_eer[0].high == 1.0
+
+
+def test_the_trial_speakers_may_be_in_every_population() -> None:
+    enrol, trial = voices(60, 4)
+    few = part(trial, trial.speakers < 10)
+    asked = replace(QUICK, core=True, populations=(5, 20, 60))
+    found = reidentify(enrol, few, settings=asked)
+    plain = reidentify(enrol, few, settings=replace(asked, core=False))
+    assert [p.population for p in found.linkability] == [20, 60]
+    everybody, alike = found.linkability[-1], plain.linkability[-1]
+    assert everybody.value == pytest.approx(alike.value)  # of everybody there is one population
+    with pytest.raises(InputError, match="two protocols"):
+        reidentify(enrol, few, settings=replace(asked, literal=True))

@@ -30,6 +30,7 @@ from sottovoce.errors import UsageError
 @click.option("--top", "k", default=20, show_default=True, help="k of top-k.")
 @click.option("--conversations", default=10, show_default=True, help="Trials a speaker at most.")
 @click.option("--draws", default=100, show_default=True, help="Random crowds in Singling Out.")
+@click.option("--core", is_flag=True, help="Put all trial speakers into every population.")
 @click.option("--literal", is_flag=True, help="Follow the published protocol with its 5 draws.")
 @click.option("--interval", default=0.95, show_default=True, help="Confidence of the intervals.")
 @click.option("--no-interval", is_flag=True, help="Leave the intervals out (faster).")
@@ -50,6 +51,7 @@ def command(
     k: int,
     conversations: int,
     draws: int,
+    core: bool,
     literal: bool,
     interval: float,
     no_interval: bool,
@@ -77,6 +79,7 @@ def command(
         k=k,
         conversations=conversations,
         draws=draws,
+        core=core,
         literal=literal,
         confidence=None if no_interval else interval,
         seed=seed,

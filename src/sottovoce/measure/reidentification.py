@@ -135,6 +135,8 @@ def _check(settings: Settings) -> None:
     for name in ("k", "conversations", "enrolled", "enrol_utterances", "draws"):
         if not 1 <= getattr(settings, name) <= _MOST:
             raise InputError(f"{name} {getattr(settings, name)}: must be 1 to {_MOST:,}")
+    if settings.core and settings.literal:
+        raise InputError("core and literal are two protocols; ask for one")
     if settings.seed < 0:
         raise InputError(f"seed {settings.seed}: must be 0 or more")
     if not settings.lengths or min(settings.lengths) < 1:
@@ -168,8 +170,15 @@ def _one_length(
     if len(trials.vectors) * len(enrol.names) > _WORTH_COMPILING:
         acceleration.load()
     core = np.unique(trials.speakers)
+    if settings.core:
+        sizes = [size for size in sizes if size >= len(core)]
+        if not sizes:
+            raise TooFewError(f"the core alone has {len(core):,} speakers; ask for larger crowds")
     counter = Counter(scoring.own(), core)
-    standing = stand(scoring, visit=counter, progress=_named(progress, f"scores, L = {length}"))
+    fixed = core if settings.core else None
+    standing = stand(
+        scoring, core=fixed, visit=counter, progress=_named(progress, f"scores, L = {length}")
+    )
     add = _Adder(result, settings, length, sizes)
     add.identification(standing)
     if settings.literal:

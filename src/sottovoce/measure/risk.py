@@ -29,6 +29,8 @@ class Settings:
     """Utterances a predicate is made of, at most."""
     draws: int = 100
     """Random populations in Singling Out."""
+    core: bool = False
+    """Whether all trial speakers are part of every population, as in the COMPRISE study."""
     literal: bool = False
     """Follow the published protocol: 5 draws, one conversation a speaker."""
     confidence: float | None = 0.95
