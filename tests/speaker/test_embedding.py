@@ -112,6 +112,12 @@ def test_the_command_with_the_real_encoder(
     assert read_embeddings(target).vectors.shape == (10, 192)
     assert run(["embed", "--list"]) == 0
     assert "campplus: 192 dimensions, Apache-2.0" in capsys.readouterr().out
-    for wrong in (["embed"], ["embed", str(corpus), str(tmp_path / "out.txt")]):
+    out = str(tmp_path / "out.npz")
+    for wrong in (
+        ["embed"],
+        ["embed", str(corpus), str(tmp_path / "out.txt")],
+        ["embed", str(corpus), out, "--split", "enrol"],
+        ["embed", str(corpus), out, "--jobs", "0"],
+    ):
         assert run(wrong) == 2
         assert capsys.readouterr().err.count("\n") == 1

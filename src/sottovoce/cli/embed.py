@@ -18,6 +18,7 @@ from sottovoce.cli.options import JsonCommand, json_option, progress_bar, proven
 @click.argument("target", required=False, type=click.Path(path_type=Path), metavar="OUT.npz")
 @click.option("--encoder", default="campplus", show_default=True, help="Name, or FILE.onnx.")
 @click.option("--sha256", help="What the SHA-256 of FILE.onnx must be.")
+@click.option("--split", help="Only utterances of this split, such as enrol or trial.")
 @click.option("--jobs", default=2, show_default=True, help="Recordings embedded side by side.")
 @click.option("--skip-bad", is_flag=True, help="Leave out recordings that cannot be embedded.")
 @click.option("--list", "listed", is_flag=True, help="List encoders with origin and licence.")
@@ -27,6 +28,7 @@ def command(
     target: Path | None,
     encoder: str,
     sha256: str | None,
+    split: str | None,
     jobs: int,
     skip_bad: bool,
     listed: bool,
@@ -52,9 +54,15 @@ def command(
     from sottovoce.speaker.embedding import embed_corpus
 
     network = make_encoder(encoder, sha256=sha256)
+    voices = open_corpus(corpus)
+    if split is not None:
+        splits = sorted({one.split for one in voices if one.split})
+        voices = voices.select(split=split)
+        if not len(voices):
+            raise click.UsageError(f"--split {split}: the corpus has {', '.join(splits) or 'none'}")
     with progress_bar("embedding") as progress:
         done = embed_corpus(
-            open_corpus(corpus), network, target, jobs=jobs, skip_bad=skip_bad, progress=progress
+            voices, network, target, jobs=jobs, skip_bad=skip_bad, progress=progress
         )
     for line in done.bad:
         click.echo(f"left out {line}", err=True)
