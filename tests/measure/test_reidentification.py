@@ -15,9 +15,9 @@ from sottovoce.errors import InputError, SottovoceError, TooFewError
 from sottovoce.measure import population
 from sottovoce.measure.identification import top_k
 from sottovoce.measure.population import Scoring, make_trials, stand
-from sottovoce.measure.reidentification import LITERAL_DRAWS, reidentify
+from sottovoce.measure.reidentification import reidentify
 from sottovoce.measure.risk import Point, Reidentification, Settings, SpeakerRisk, worst_speakers
-from sottovoce.measure.singling_out import CHANCE, no_evidence
+from sottovoce.measure.singling_out import CHANCE, LITERAL_DRAWS, no_evidence
 from sottovoce.speaker import Backend, Cosine, Embeddings, Euclidean, Plda
 
 QUICK = Settings(lengths=(1,), draws=10, confidence=None)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from sottovoce.errors import InputError, TooFewError, first_few
 from sottovoce.measure import acceleration
+from sottovoce.measure.crowd import Crowd
 from sottovoce.measure.identification import (
     chance_rank_disclosure,
     expected_rank,
@@ -25,43 +26,26 @@ from sottovoce.measure.identification import (
 from sottovoce.measure.intervals import (
     MIN_SPEAKERS,
     Interval,
-    interval_of,
-    mean_interval,
-    resample,
     share_interval,
 )
 from sottovoce.measure.linkability import MIN_MATED, default_bins
 from sottovoce.measure.open_set import Counter, OpenSet, open_set
 from sottovoce.measure.population import (
-    Conversations,
     Scoring,
     Standing,
     by_speaker,
     check_dimensions,
-    default_populations,
-    enrolment_numbers,
     make_conversations,
     make_trials,
     stand,
 )
 from sottovoce.measure.risk import Point, Reidentification, Settings, SpeakerRisk
-from sottovoce.measure.scores import IntArray, Scores, Speakers
-from sottovoce.measure.singling_out import (
-    CHANCE,
-    VECTORS,
-    Draws,
-    TestVectors,
-    isolations,
-    no_evidence,
-)
-from sottovoce.measure.singling_out import (
-    literal as literal_isolations,
-)
+from sottovoce.measure.singling_out import CHANCE, LITERAL_DRAWS, VECTORS
+from sottovoce.measure.spread import disclosure_spread, eer_spread, rank_interval
 from sottovoce.measure.tally import Tally, make_edges
 from sottovoce.measure.verification import rocch_eer
-from sottovoce.speaker import Backend, Cosine, Embeddings, steadied
+from sottovoce.speaker import Backend, Cosine, Embeddings
 
-LITERAL_DRAWS = 5
 _WORTH_COMPILING = 10**8
 _MOST = 10**6
 Stage = Callable[[str, int, int], None]
@@ -92,7 +76,7 @@ def reidentify(
     for size in settings.populations or ():
         if not 2 <= size <= most:
             raise InputError(f"population {size}: must be 2 to {most:,}, the speakers at hand")
-    sizes = _sizes(settings, everybody)
+    sizes = settings.sizes(everybody)
     if not sizes:
         raise InputError(
             f"populations {settings.populations}: none is 2 to {everybody:,}, the enrolled speakers"
@@ -122,13 +106,6 @@ def _shared(enrol: Embeddings, trial: Embeddings) -> list[str]:
         f"{len(ids):,} utterance ids are on both sides; if they name the same words, what is said "
         "links the sides too, not the voice alone"
     ]
-
-
-def _sizes(settings: Settings, everybody: int) -> list[int]:
-    """Population sizes that can be drawn of so many."""
-    if settings.populations is None:
-        return default_populations(everybody)
-    return sorted({size for size in settings.populations if 2 <= size <= everybody})
 
 
 def _check(settings: Settings) -> None:
@@ -237,9 +214,9 @@ class _Adder:
         for i, size in enumerate(self.sizes):
             self._add("linkability", linked[:, i], size, 1 / size, share_interval)
             self._add("top_k", listed[:, i], size, min(1.0, k / size), share_interval, k=k)
-            self._add("rank", ranks[:, i], size, (size + 1) / 2, _rank_interval(size))
+            self._add("rank", ranks[:, i], size, (size + 1) / 2, rank_interval(size))
             normal, half = ranks[:, i] / size, (size + 1) / (2 * size)
-            self._add("normalised_rank", normal, size, half, _rank_interval(size, size))
+            self._add("normalised_rank", normal, size, half, rank_interval(size, size))
         self._rank_disclosure(standing)
 
     def _rank_disclosure(self, standing: Standing) -> None:
@@ -256,7 +233,7 @@ class _Adder:
         spreads: list[tuple[Interval, Interval]] | None = None
         speakers = len(np.unique(standing.speakers))
         if self.settings.confidence is not None and speakers >= MIN_SPEAKERS:
-            spreads = _disclosure_spread(before, standing, self.sizes, self.settings)
+            spreads = disclosure_spread(before, standing, self.sizes, self.settings)
         for i, size in enumerate(self.sizes):
             for j, (curve, values) in enumerate(
                 (("rank_disclosure", mean), ("worst_rank_disclosure", worst))
@@ -291,7 +268,7 @@ class _Adder:
         value = 1 - rocch_eer(tally)
         low = high = None
         if self.settings.confidence is not None:
-            below, over = _eer_spread(scoring, self.settings.confidence, rng)
+            below, over = eer_spread(scoring, self.settings.confidence, rng)
             low, high = max(0.5, value - below), min(1.0, value + over)
         for size in self.sizes:
             point = Point(self.length, size, value, 0.5, low=low, high=high)
@@ -312,143 +289,13 @@ class _Adder:
                 f"Singling Out, length {self.length}: {tests.too_short:,} speakers left out who "
                 "have fewer than two conversations"
             )
-        crowd = _Crowd(enrol, trial, tests, backend, self.settings, rng)
+        crowd = Crowd(enrol, trial, tests, backend, self.settings, rng)
         found = crowd.isolations(progress)
         for i, size in enumerate(crowd.sizes):
             expected = crowd.no_evidence(size)
             self._add(
                 "singling_out", found[:, i], size, CHANCE, share_interval, no_evidence=expected
             )
-
-
-class _Crowd:
-    """Test speakers, enrolled or not, and the predicates that are tried on them."""
-
-    def __init__(
-        self,
-        enrol: Embeddings,
-        trial: Embeddings,
-        tests: Conversations,
-        backend: Backend,
-        settings: Settings,
-        rng: np.random.Generator,
-    ) -> None:
-        who, owners = np.unique(tests.speakers, return_inverse=True)
-        self.vectors = TestVectors.of(owners.ravel())
-        self.sizes = _sizes(settings, len(who))
-        enrolled = enrolment_numbers(trial, enrol)[who]
-        known = np.flatnonzero(enrolled >= 0)
-        if not self.sizes or not len(known):
-            raise TooFewError(
-                f"{len(who):,} speakers have two conversations, {len(known):,} of them enrolled; "
-                "a crowd needs at least 2, one of them enrolled"
-            )
-        self.chosen = np.sort(rng.permutation(known)[: settings.enrolled])
-        means, counts = _predicates(enrol, enrolled[self.chosen], settings.enrol_utterances, rng)
-        backend = steadied(backend, means)
-        self.models = backend.enrol(means, counts)
-        self.tests = backend.trial(tests.vectors, counts)
-        draws = LITERAL_DRAWS if settings.literal else settings.draws
-        self.draws = Draws.make(len(who), len(self.chosen), draws, rng)
-        self.outcome = literal_isolations if settings.literal else isolations
-
-    def isolations(self, progress: Callable[[int, int], None] | None) -> NDArray[np.float64]:
-        """Share of isolations (predicates × sizes)."""
-        found = np.empty((len(self.chosen), len(self.sizes)))
-        for start in range(0, len(self.chosen), 64):
-            scores = self.models[start : start + 64] @ self.tests.T
-            for i, row in enumerate(scores, start=start):
-                true = int(self.chosen[i])
-                drawn = self.outcome(row, self.vectors, true, i, self.draws, self.sizes)
-                found[i] = drawn.mean(axis=0)
-                if progress:
-                    progress(i + 1, len(self.chosen))
-        return found
-
-    def no_evidence(self, size: int) -> float:
-        """What scores without evidence would give."""
-        each = float(self.vectors.counts.mean()) - 1
-        kept, weights = np.unique(self.vectors.counts[self.chosen] - 1, return_counts=True)
-        levels = [no_evidence(size, int(k), each) for k in kept]
-        return float(np.average(levels, weights=weights))
-
-
-def _rank_interval(
-    population: int, unit: int = 1
-) -> Callable[[NDArray[np.float64], float], Interval]:
-    """Intervals of a mean rank, in units of ``unit``, that stay among the ranks there are."""
-
-    def interval(ranks: NDArray[np.float64], confidence: float) -> Interval:
-        found = mean_interval(ranks, confidence)
-        low, high = max(found.low, 1 / unit), min(found.high, population / unit)
-        return Interval(min(low, float(ranks.mean())), max(high, float(ranks.mean())))
-
-    return interval
-
-
-def _eer_spread(
-    scoring: Scoring, confidence: float, rng: np.random.Generator
-) -> tuple[float, float]:
-    """How far 1 − ROCCH-EER may lie below and above its value, from resamples of speakers.
-
-    Judged on up to 200 random models and 5,000 random trials: the spread depends on how many
-    speakers there are, not on every pair of them.
-    """
-    trials = np.sort(rng.permutation(len(scoring.trials))[:5000])
-    models = np.sort(rng.permutation(len(scoring.means))[:200])
-    scores = scoring.trials[trials] @ scoring.models(models).T
-    true = scoring.speakers[trials]
-    if len(np.unique(true)) < MIN_SPEAKERS:
-        return 0.5, 0.5
-    row, column = np.nonzero(true[:, None] != models[None, :])
-    everyone = np.unique(np.concatenate((true, models)))
-    number = np.searchsorted(everyone, true)
-    others = np.searchsorted(everyone, models)
-    who = Speakers(number, number[row], others[column], len(everyone))
-    part = Scores(scoring.own()[trials], scores[row, column], speakers=who)
-    tally = Tally.of(part)
-    drawn = resample(part, tally, replicates=200, rng=rng)
-    value = rocch_eer(tally)
-    draws = np.array([rocch_eer(one) for one in drawn])
-    spread = interval_of(value, draws, confidence, method="reflected", bounds=(0.0, 0.5))
-    return spread.high - value, value - spread.low
-
-
-def _predicates(
-    enrol: Embeddings, speakers: IntArray, utterances: int, rng: np.random.Generator
-) -> tuple[NDArray[np.float32], IntArray | int]:
-    """Means of up to so many random utterances of each enrolment speaker, and of how many."""
-    order = np.lexsort((rng.random(len(enrol)), enrol.speakers))
-    first = np.cumsum(enrol.counts) - enrol.counts
-    counts = np.minimum(enrol.counts, utterances)[speakers]
-    means = [
-        enrol.vectors[order[first[s] : first[s] + count]].mean(axis=0, dtype=np.float64)
-        for s, count in zip(speakers, counts, strict=True)
-    ]
-    same = bool(np.all(counts == counts[0]))
-    return np.array(means, np.float32), int(counts[0]) if same else counts
-
-
-def _disclosure_spread(
-    before: IntArray, standing: Standing, sizes: list[int], settings: Settings
-) -> list[tuple[Interval, Interval]]:
-    """Intervals of mean and worst rank disclosure, from resamples of speakers."""
-    rng = np.random.default_rng([settings.seed, 3])
-    _, codes = np.unique(standing.speakers, return_inverse=True)
-    rows = [np.flatnonzero(codes == s) for s in range(codes.max() + 1)]
-    drawn = []
-    for _ in range(100):
-        picked = np.concatenate([rows[s] for s in rng.integers(0, len(rows), len(rows))])
-        drawn.append(rank_disclosure(before[picked], standing.models - 1, sizes))
-    edge = (1 - (settings.confidence or 0.95)) / 2
-    low, high = np.quantile(np.array(drawn), [edge, 1 - edge], axis=0)
-    return [
-        (
-            Interval(float(low[0, i]), float(high[0, i])),
-            Interval(float(low[1, i]), float(high[1, i])),
-        )
-        for i in range(len(sizes))
-    ]
 
 
 def _open_set(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sottovoce.measure.open_set import OpenSet
+from sottovoce.measure.population import default_populations
 
 LENGTHS = (1, 3, 30)
 
@@ -35,6 +36,12 @@ class Settings:
     """Follow the published protocol: 5 draws, one conversation a speaker."""
     confidence: float | None = 0.95
     seed: int = 0
+
+    def sizes(self, everybody: int) -> list[int]:
+        """Population sizes that can be drawn of so many speakers."""
+        if self.populations is None:
+            return default_populations(everybody)
+        return sorted({size for size in self.populations if 2 <= size <= everybody})
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,9 @@ VECTORS = 10
 CHANCE = math.exp(-1)
 """Singling Out of a random predicate in a large population."""
 
+LITERAL_DRAWS = 5
+"""Random populations of the published protocol."""
+
 _FIRST = 40
 """Included vectors looked at, highest first, before more are fetched."""
 
