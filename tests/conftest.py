@@ -6,6 +6,7 @@ One hypothesis profile for all: the same examples on every run, no deadline on b
 
 from __future__ import annotations
 
+import socket
 import sys
 from collections.abc import Iterator
 
@@ -19,6 +20,17 @@ settings.register_profile("explore", deadline=None, max_examples=1000)
 settings.load_profile("repeatable")
 
 COMPILED = "sottovoce.measure.compiled"
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing in the package may reach for the network."""
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("something reached for the network")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
 
 
 @pytest.fixture(params=["plain", "compiled"])
