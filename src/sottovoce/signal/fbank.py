@@ -12,6 +12,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import rfft
+from scipy.sparse import csr_array
 
 RATE = 16_000
 WINDOW, SHIFT, FFT = 400, 160, 512
@@ -32,7 +33,9 @@ def fbank(audio: NDArray[np.float32], bins: int = 80) -> NDArray[np.float32]:
     spectrum = rfft(shaped, FFT, overwrite_x=True)[:, :-1]
     power = np.square(spectrum.real)
     power += np.square(spectrum.imag)
-    return np.asarray(np.log(np.maximum(power @ mel_triangles(bins).T, FLOOR)), np.float32)
+    # a sparse product: a dense one would start threads that get into the way of other recordings
+    energies = (sparse_triangles(bins) @ power.T).T
+    return np.asarray(np.log(np.maximum(energies, FLOOR)), np.float32)
 
 
 @cache
@@ -49,6 +52,12 @@ def mel_triangles(bins: int, low: float = 20.0) -> NDArray[np.float32]:
     left, centre, right = edges[:-2, None], edges[1:-1, None], edges[2:, None]
     up, down = (mels - left) / (centre - left), (right - mels) / (right - centre)
     return np.maximum(0.0, np.minimum(up, down)).astype(np.float32)
+
+
+@cache
+def sparse_triangles(bins: int) -> csr_array:
+    """The triangles, most of whose weights are zero."""
+    return csr_array(mel_triangles(bins))
 
 
 def _mel(hertz: NDArray[np.float64] | float) -> NDArray[np.float64]:
