@@ -88,9 +88,14 @@ class Draws:
         return np.roll(self.orders[draw % len(self.orders)], -int(self.shifts[enrolled, draw]))
 
 
+def _limit(places: NDArray[np.int32], true: int, population: int) -> int:
+    """Places below it belong to the population, besides the true speaker's own."""
+    return population - 1 if places[true] >= population - 1 else population
+
+
 def included(places: NDArray[np.int32], true: int, population: int) -> NDArray[np.bool_]:
     """The true speaker and the first N − 1 others of an order."""
-    limit = population - 1 if places[true] >= population - 1 else population
+    limit = _limit(places, true, population)
     chosen = places < limit
     chosen[true] = True
     return chosen
@@ -168,7 +173,7 @@ def _isolated(
     population: int,
 ) -> float:
     """Share of folds that single someone out, in one population."""
-    limit = population - 1 if places[true] >= population - 1 else population
+    limit = _limit(places, true, population)
     reach = _FIRST * len(vectors.counts) // population
     while True:
         some = order[:reach]

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import polars as pl
 
+from sottovoce.arrays import brief
 from sottovoce.errors import InputError, first_few
 from sottovoce.measure.readers.table import (
     BAD_LABEL,
     LINE,
-    brief,
     from_table,
     mated_label,
     refuse,

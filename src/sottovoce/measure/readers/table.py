@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from sottovoce.arrays import brief
 from sottovoce.errors import InputError, first_few
 from sottovoce.measure.scores import Scores, Speakers
 
@@ -77,11 +78,6 @@ def check_columns(columns: list[str], path: Path) -> None:
         if name not in columns:
             have = ", ".join(columns[:8])
             raise InputError(f"{path}: no column {name!r} (has {have}); name it in the header")
-
-
-def brief(error: Exception) -> str:
-    """The first words of a library's message."""
-    return (str(error).splitlines() or [type(error).__name__])[0][:100]
 
 
 def refuse(rows: pl.DataFrame, complaint: str, path: Path) -> None:
