@@ -1,0 +1,1 @@
+"""Anonymisers of voice, words and recordings."""

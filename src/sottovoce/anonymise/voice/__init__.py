@@ -1,0 +1,1 @@
+"""Voice anonymisers: one module a method."""

@@ -1,0 +1,1 @@
+"""Speech recognition: words for utility, features for synthesis."""

@@ -1,0 +1,1 @@
+"""The adversary: what it knows, what it trains, how it links."""

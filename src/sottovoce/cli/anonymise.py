@@ -1,0 +1,22 @@
+"""``sottovoce anonymise``: change voices, words or whole recordings."""
+
+from __future__ import annotations
+
+import click
+
+from sottovoce.cli.lazy import LazyGroup
+
+COMMANDS = {
+    "voice": "Make voices hard to recognise.",
+}
+
+
+@click.group(
+    cls=LazyGroup,
+    table=COMMANDS,
+    modules="sottovoce.cli.anonymise_{}",
+    epilog="Example: sottovoce anonymise voice recordings/ anonymised/ --method mcadams",
+    short_help="Anonymise voices.",
+)
+def command() -> None:
+    """Anonymise speech: so far its voice."""
