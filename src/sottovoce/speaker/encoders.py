@@ -7,7 +7,6 @@ SHA-256. Packages add encoders through entry points in the group ``sottovoce.enc
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
@@ -17,17 +16,15 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import InputError, TooFewError
+from sottovoce.errors import InputError
+from sottovoce.networks import checked_sha256, load_network
 from sottovoce.registry import Registry
 from sottovoce.signal.fbank import RATE, fbank
+from sottovoce.signal.level import prepared
 
 Audio = NDArray[np.float32]
 Vector = NDArray[np.float32]
 
-LOUDNESS = 0.05
-"""Root mean square to which recordings are brought, so that quiet ones do not meet the floor."""
-SHORTEST = 0.1
-"""Seconds of audio below which nothing can be told about a voice."""
 PADDED = 0.5
 """Seconds to which short recordings are repeated."""
 LONGEST = 60.0
@@ -67,13 +64,7 @@ class OnnxEncoder:
         self, path: Path, *, sha256: str | None = None, card: EncoderCard | None = None
     ) -> None:
         self.path = path
-        found = _digest(path)
-        wanted = sha256 or (card.sha256 if card else found)
-        if found != wanted:
-            raise InputError(
-                f"{path}: SHA-256 {found[:12]}… instead of {wanted[:12]}…; the file is damaged or "
-                "another one: get it again"
-            )
+        found = checked_sha256(path, sha256 or (card.sha256 if card else None))
         self._card = card
         self._sha256 = found
 
@@ -87,19 +78,8 @@ class OnnxEncoder:
 
     @cached_property
     def session(self) -> Any:
-        """The network, loaded when first used; one thread, since recordings run side by side."""
-        import onnxruntime
-
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
-        options.log_severity_level = 3
-        try:
-            return onnxruntime.InferenceSession(
-                self.path, options, providers=["CPUExecutionProvider"]
-            )
-        except Exception as error:
-            reason = (str(error).splitlines() or ["unreadable"])[0][:100]
-            raise InputError(f"{self.path}: not a usable ONNX network ({reason})") from None
+        """The network, loaded when first used."""
+        return load_network(self.path)
 
     def embed(self, audio: Audio, rate: int = RATE) -> Vector:
         """One vector of a recording."""
@@ -120,21 +100,7 @@ class OnnxEncoder:
 
 def prepare(audio: Audio, rate: int) -> Audio:
     """Bring a recording to 16 kHz, one loudness and a length that can be encoded."""
-    audio = np.asarray(audio, np.float32)
-    if audio.ndim != 1 or not np.isfinite(audio).all():
-        raise InputError("audio must be one channel of finite samples; mix down or repair it")
-    if len(audio) < SHORTEST * rate:
-        raise TooFewError(
-            f"{len(audio) / rate:.3f} s of audio; a voice needs at least {SHORTEST} s"
-        )
-    if rate != RATE:
-        import soxr
-
-        audio = np.asarray(soxr.resample(audio, rate, RATE), np.float32)
-    level = float(np.sqrt(np.mean(np.square(audio, dtype=np.float64))))
-    if level < 1e-7:
-        raise InputError("silence; there is no voice in it: leave the recording out")
-    audio = audio * np.float32(LOUDNESS / level)
+    audio = prepared(audio, rate, RATE)
     if len(audio) < PADDED * RATE:
         audio = np.resize(audio, int(PADDED * RATE))
     return audio
@@ -149,13 +115,6 @@ def features(audio: Audio) -> NDArray[np.float32]:
 def _pieces(audio: Audio) -> list[Audio]:
     count = max(1, round(len(audio) / (LONGEST * RATE)))
     return np.array_split(audio, count)
-
-
-def _digest(path: Path) -> str:
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}); check the name") from None
 
 
 CAMPPLUS = EncoderCard(

@@ -1,0 +1,140 @@
+"""Features of what is said: the shipped encoder, and long recordings in pieces."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sottovoce.asr import content
+from sottovoce.asr.content import (
+    EDGE,
+    FADE,
+    FRAME_RATE,
+    HOP,
+    PIECE,
+    REACH,
+    SIZE,
+    ContentEncoder,
+    frame_count,
+    pieces,
+)
+from sottovoce.errors import InputError
+from sottovoce.signal.level import prepared
+
+
+def babble(seconds: float, seed: int = 0) -> content.Audio:
+    """A buzz whose pitch and colour change a few times a second."""
+    rng = np.random.default_rng(seed)
+    t = np.arange(int(seconds * 16000)) / 16000
+    steps = rng.uniform(0.5, 1.5, (3, int(seconds * 6) + 2))
+    pitch, colour, level = (np.interp(t * 6, np.arange(row.size), row) for row in steps)
+    phase = 2 * np.pi * np.cumsum(130 * pitch) / 16000
+    tone = np.sum([np.sin(k * phase) / k ** (1 + colour) for k in range(1, 12)], axis=0)
+    return np.asarray(0.1 * level * tone + rng.normal(0, 0.002, len(t)), np.float32)
+
+
+@pytest.fixture(scope="module")
+def encoder() -> ContentEncoder:
+    return ContentEncoder()
+
+
+def distance(found: content.Features, wanted: content.Features) -> float:
+    return float(np.linalg.norm(found - wanted) / np.linalg.norm(wanted))
+
+
+def test_about_forty_two_frames_a_second(encoder: ContentEncoder) -> None:
+    found = encoder.features(babble(3.0))
+    assert found.shape == (123, SIZE) and found.dtype == np.float32
+    assert abs(len(found) / FRAME_RATE - 3.0) < 0.06
+
+
+def test_loudness_and_rate_do_not_matter(encoder: ContentEncoder) -> None:
+    audio = babble(2.0)
+    plain = encoder.features(audio)
+    # the network computes in whole numbers of 8 bits, so the last bit of a sample can be felt
+    assert distance(encoder.features(audio * np.float32(0.01)), plain) < 0.05
+    fast = np.repeat(audio, 3)  # at 48 kHz, with steps that the resampler smooths
+    assert distance(encoder.features(fast, 48000), plain) < 0.25
+
+
+def test_a_long_recording_is_its_pieces_faded_into_each_other(encoder: ContentEncoder) -> None:
+    audio = babble(26.0)
+    long = encoder.features(audio)
+    assert len(long) == frame_count(len(audio)) and np.isfinite(long).all()
+    levelled = prepared(audio, 16000, 16000)
+    (_, first), (second, third_from), (third, _) = pieces(len(long))
+    alone = encoder.run(levelled[: (first - 1) * HOP + REACH])
+    np.testing.assert_array_equal(long[: second + EDGE], alone[: second + EDGE])
+    middle = encoder.run(levelled[second * HOP : (third_from - 1) * HOP + REACH])
+    only = slice(first - EDGE, third + EDGE)  # where neither neighbour has a say
+    np.testing.assert_array_equal(long[only], middle[only.start - second : only.stop - second])
+
+
+def test_no_jump_where_pieces_join(encoder: ContentEncoder) -> None:
+    long = encoder.features(babble(26.0))
+    steps = np.linalg.norm(np.diff(long, axis=0), axis=1)
+    joins = [start for start, _ in pieces(len(long))[1:]]
+    for start in joins:
+        assert steps[start : start + 2 * EDGE + FADE].mean() < 1.2 * steps.mean()
+
+
+@given(st.integers(1, 5 * PIECE))
+def test_pieces_cover_every_frame_and_overlap_enough(frames: int) -> None:
+    cut = pieces(frames)
+    assert cut[0][0] == 0 and cut[-1][1] == frames
+    assert all(0 < b - a <= PIECE for a, b in cut)
+    assert all(b - a >= 2 * EDGE + FADE for (_, b), (a, _) in pairwise(cut))
+    weight = np.zeros((frames, 1), np.float32)
+    for a, b in cut:
+        weight[a:b] += content._share(a, b, frames)
+    assert (weight > 0).all()
+
+
+@given(st.integers(REACH, 40_000))
+def test_the_number_of_frames_is_that_of_the_three_convolutions(samples: int) -> None:
+    length = samples
+    for kernel, stride in ((127, 64), (7, 3), (3, 2)):
+        length = (length - kernel) // stride + 1
+    assert frame_count(samples) == length
+
+
+def test_threads_share_an_encoder(encoder: ContentEncoder) -> None:
+    audios = [babble(1.0, seed) for seed in range(4)]
+    alone = [encoder.features(audio) for audio in audios]
+    with ThreadPoolExecutor(4) as pool:
+        for found, wanted in zip(pool.map(encoder.features, audios), alone, strict=True):
+            np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize(
+    ("audio", "words"),
+    [
+        (np.zeros(16000, np.float32), "silence"),
+        (np.full(16000, np.nan, np.float32), "finite"),
+        (np.ones(100, np.float32), "at least"),
+    ],
+)
+def test_what_has_no_content_is_refused(
+    encoder: ContentEncoder, audio: content.Audio, words: str
+) -> None:
+    with pytest.raises(InputError, match=words):
+        encoder.features(audio)
+
+
+def test_a_silent_stretch_gives_finite_features(encoder: ContentEncoder) -> None:
+    audio = np.concatenate([babble(1.0), np.zeros(16000 * 16, np.float32)])
+    assert np.isfinite(encoder.features(audio)).all()
+
+
+def test_a_damaged_network_is_not_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "moonshine_tiny_encoder.ort").write_bytes(b"not a network")
+    monkeypatch.setattr(content, "files", lambda _: tmp_path)
+    with pytest.raises(InputError, match="SHA-256"):
+        ContentEncoder()
