@@ -1,0 +1,78 @@
+"""Secrets: repeatable with the key, different without it, private on disk, never shown."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import stat
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sottovoce.anonymise import Secret
+from sottovoce.errors import InputError, UsageError
+
+names = st.lists(st.text(max_size=5), max_size=4).map(tuple)
+
+
+def test_the_digest_is_hmac_sha256_of_names_with_their_lengths() -> None:
+    key = bytes(range(32))
+    message = (2).to_bytes(8, "big") + "é".encode() + (1).to_bytes(8, "big") + b"x"
+    expected = hmac.new(key, message, hashlib.sha256).digest()  # RFC 2104, on the plain encoding
+    assert Secret(key).digest("é", "x") == expected
+
+
+@given(names, names)
+def test_different_names_give_different_digests(one: tuple[str, ...], two: tuple[str, ...]) -> None:
+    secret = Secret.reproducible(1)
+    assert (secret.digest(*one) == secret.digest(*two)) == (one == two)
+
+
+def test_the_same_secret_repeats_and_another_differs() -> None:
+    one, two = Secret.generate(), Secret.generate()
+    draw = one.generator("ann", "u1").random(4).tolist()
+    assert draw == one.generator("ann", "u1").random(4).tolist()
+    assert draw != two.generator("ann", "u1").random(4).tolist()
+    assert draw != one.generator("ann").random(4).tolist()
+    assert Secret.reproducible(3).digest("a") == Secret.reproducible(3).digest("a")
+    assert Secret.reproducible(3).digest("a") != Secret.reproducible(4).digest("a")
+
+
+def test_saved_privately_loaded_and_destroyed(tmp_path: Path) -> None:
+    path = tmp_path / "keys" / "out.secret"
+    secret = Secret.generate()
+    secret.save(path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert Secret.load(path).digest("a") == secret.digest("a")
+    with pytest.raises(InputError, match="never replaces"):
+        Secret.generate().save(path)
+    assert Secret.load(path).digest("a") == secret.digest("a")
+    Secret.destroy(path)
+    assert not path.exists()
+
+
+def test_only_secrets_are_loaded_or_destroyed(tmp_path: Path) -> None:
+    thesis = tmp_path / "thesis.txt"
+    thesis.write_text("years of work")
+    with pytest.raises(InputError, match="not a secret"):
+        Secret.destroy(thesis)
+    assert thesis.read_text() == "years of work"
+    thesis.write_bytes(b"\xff\x00")
+    with pytest.raises(InputError, match="not a secret"):
+        Secret.load(thesis)
+    with pytest.raises(InputError, match="cannot be read"):
+        Secret.load(tmp_path / "absent")
+
+
+def test_what_it_shows_and_refuses(tmp_path: Path) -> None:
+    secret = Secret(b"k" * 32)
+    assert repr(secret) == str(secret) == "Secret(hidden)" and secret.seed is None
+    assert Secret.reproducible(5).seed == 5
+    with pytest.raises(UsageError, match="note its seed"):
+        Secret.reproducible(5).save(tmp_path / "x")
+    with pytest.raises(UsageError, match="-1"):
+        Secret.reproducible(-1)
+    with pytest.raises(UsageError, match="3 bytes"):
+        Secret(b"abc")

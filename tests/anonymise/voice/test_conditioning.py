@@ -1,0 +1,102 @@
+"""Before and after a method: rate, length and loudness kept, whatever comes in and goes out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sottovoce.anonymise.voice import conditioning
+from sottovoce.anonymise.voice.conditioning import Samples, condition, match_loudness
+from sottovoce.errors import InputError, UsageError
+
+
+def level(samples: np.ndarray) -> float:
+    return float(np.std(samples.astype(np.float64)))
+
+
+def noise(seconds: float, rate: int, size: float = 0.1) -> np.ndarray:
+    rng = np.random.default_rng(0)
+    return (size * rng.standard_normal(int(seconds * rate))).clip(-1, 1).astype(np.float32)
+
+
+def same(samples: Samples) -> Samples:
+    assert samples.dtype == np.float64 and np.abs(samples).max() > 1e-3
+    return samples
+
+
+def test_nothing_changed_is_nothing_lost() -> None:
+    audio = noise(1, 16000)
+    audio -= audio.mean()
+    np.testing.assert_allclose(condition(same, audio, 16000), audio, atol=1e-6)
+
+
+@given(
+    st.sampled_from([8000, 11025, 16000, 22050, 44100, 48000, 96000]),
+    st.floats(0.01, 0.3),
+    st.floats(1e-4, 0.9),
+    st.sampled_from(["shift", "shrink", "grow", "tone"]),
+)
+def test_length_loudness_and_range(rate: int, seconds: float, size: float, kind: str) -> None:
+    def change(samples: Samples) -> Samples:
+        rng = np.random.default_rng(1)
+        return {
+            "shift": np.roll(samples, 7),
+            "shrink": 1e-3 * samples[:-5],
+            "grow": np.concatenate([samples, samples]) * 100,
+            "tone": np.sin(np.arange(len(samples))) + rng.standard_normal(len(samples)),
+        }[kind]
+
+    audio = noise(seconds, rate, size)
+    changed = condition(change, audio, rate)
+    assert changed.shape == audio.shape and changed.dtype == np.float32
+    assert np.isfinite(changed).all() and np.abs(changed).max() <= 1
+    assert abs(20 * np.log10(level(changed) / level(audio))) < 1
+
+
+def test_loud_peaks_are_bent_and_loudness_kept() -> None:
+    rng = np.random.default_rng(2)
+    full = rng.uniform(-1, 1, 16000)  # loud without peaks; normal noise of that level has many
+    matched = match_loudness(rng.standard_normal(16000), full)
+    assert np.abs(matched).max() < 1
+    assert abs(20 * np.log10(level(matched) / level(full))) < 0.1
+    assert len(np.unique(matched)) > 15000  # nothing was cut flat
+
+
+@pytest.mark.parametrize("offset", [0.0, 0.25, 1e-6])
+def test_silence_stays_silence(offset: float) -> None:
+    audio = np.full(800, offset, np.float32)
+    assert not condition(same, audio, 8000).any()
+    assert len(condition(same, np.zeros(0, np.float32), 8000)) == 0
+
+
+def test_what_nothing_is_left_of_becomes_silence() -> None:
+    audio = noise(0.2, 16000)
+    assert not condition(np.zeros_like, audio, 16000).any()
+    above = np.sin(2 * np.pi * 30_000 * np.arange(9600) / 96_000).astype(np.float32)
+    assert not condition(same, above * np.hanning(9600).astype(np.float32), 96_000).any()
+
+
+def test_long_recordings_are_changed_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conditioning, "LONGEST", 16_000)
+    monkeypatch.setattr(conditioning, "SEARCH", 6_400)
+    sizes = []
+
+    def change(samples: Samples) -> Samples:
+        sizes.append(len(samples))
+        return samples
+
+    audio = noise(4.3, 16000)
+    audio -= audio.mean()
+    np.testing.assert_allclose(condition(change, audio, 16000), audio, atol=1e-5)
+    assert len(sizes) > 4 and max(sizes) <= 16_000
+
+
+def test_what_is_refused() -> None:
+    with pytest.raises(InputError, match="one channel"):
+        condition(same, np.zeros((10, 2), np.float32), 16000)
+    with pytest.raises(InputError, match="not finite"):
+        condition(same, np.array([0, np.nan], np.float32), 16000)
+    with pytest.raises(UsageError, match="rate 10"):
+        condition(same, np.zeros(10, np.float32), 10)
