@@ -1,0 +1,54 @@
+"""WORLD: a voice as pitch, spectral envelope and aperiodicity, and back (Morise et al. 2016).
+
+DIO with StoneMask finds F0, CheapTrick the envelope, D4C the aperiodicity; every 5 ms, at 16 kHz.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyworld
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+RATE = 16_000
+PERIOD = 5.0
+"""Milliseconds from frame to frame."""
+BINS = 513
+"""Frequencies of an envelope, from 0 to 8 kHz."""
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """What WORLD takes a voice for; frames every 5 ms."""
+
+    f0: Floats
+    """Hertz; 0 where unvoiced."""
+    envelope: Floats
+    """Frames × frequencies: power."""
+    aperiodicity: Floats
+    """Frames × frequencies: share of noise, 0 to 1."""
+
+
+def find_f0(samples: Floats) -> tuple[Floats, Floats]:
+    """F0 in hertz (0 where unvoiced) and the time of each frame, of a signal at 16 kHz."""
+    rough, times = pyworld.dio(samples, RATE, frame_period=PERIOD)
+    return np.asarray(pyworld.stonemask(samples, rough, times, RATE)), times
+
+
+def analyse(samples: Floats) -> Voice:
+    """Take a signal at 16 kHz apart."""
+    samples = np.ascontiguousarray(samples, np.float64)
+    f0, times = find_f0(samples)
+    envelope = pyworld.cheaptrick(samples, f0, times, RATE)
+    aperiodicity = pyworld.d4c(samples, f0, times, RATE)
+    return Voice(f0, envelope, aperiodicity)
+
+
+def synthesise(voice: Voice) -> Floats:
+    """A signal at 16 kHz from its parts; a frame or so longer than what was analysed."""
+    return np.asarray(
+        pyworld.synthesize(voice.f0, voice.envelope, voice.aperiodicity, RATE, PERIOD), np.float64
+    )

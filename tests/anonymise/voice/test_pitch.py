@@ -1,0 +1,89 @@
+"""Pitch maps: the target's statistics are met, a speaker onto themselves changes nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from sottovoce.anonymise.voice.pitch import (
+    LogPitch,
+    gaussian_pitch,
+    log_pitch,
+    percentile_pitch,
+)
+
+Floats = NDArray[np.float64]
+contours = st.lists(st.one_of(st.just(0.0), st.floats(60, 500)), max_size=60).map(np.array)
+rounded = st.lists(st.sampled_from([0.0, 100.0, 110.0, 120.0, 200.0]), max_size=60).map(np.array)
+
+
+def voice(mean: float, sd: float, count: int = 400, seed: int = 0) -> Floats:
+    rng = np.random.default_rng(seed)
+    f0 = np.exp(rng.normal(np.log(mean), sd, count))
+    f0[::3] = 0.0
+    return np.asarray(f0)
+
+
+@given(st.one_of(contours, rounded))
+def test_onto_themselves_nothing_changes(f0: Floats) -> None:
+    np.testing.assert_allclose(percentile_pitch(f0, f0, source=f0), f0)
+
+
+@given(contours, contours, contours)
+def test_unvoiced_frames_stay_and_voiced_stay_voiced(f0: Floats, a: Floats, b: Floats) -> None:
+    for mapped in (percentile_pitch(f0, a, source=b), percentile_pitch(f0, a)):
+        np.testing.assert_array_equal(mapped > 0, f0 > 0)
+        assert np.isfinite(mapped).all()
+    before, after = log_pitch(f0), log_pitch(a)
+    if before and after:
+        mapped = gaussian_pitch(f0, before, after)
+        np.testing.assert_array_equal(mapped > 0, f0 > 0)
+        assert (mapped[mapped > 0] >= 49.99).all() and (mapped <= 600.01).all()
+
+
+@given(contours, contours)
+def test_order_is_kept(f0: Floats, target: Floats) -> None:
+    mapped = percentile_pitch(f0, target, source=f0)
+    order = np.argsort(f0, kind="stable")
+    assert (np.diff(mapped[order]) >= -1e-9).all()
+
+
+def test_the_target_s_statistics_are_met() -> None:
+    source, target = voice(110, 0.15), voice(210, 0.25, seed=1)
+    before, after = log_pitch(source), log_pitch(target)
+    assert before and after
+    found = log_pitch(gaussian_pitch(source, before, after))
+    assert found == pytest.approx(after, abs=1e-6)
+    mapped = percentile_pitch(source, target)
+    shares = np.linspace(0, 100, 21)
+    expected = np.percentile(target[target > 0], shares)
+    np.testing.assert_allclose(np.percentile(mapped[mapped > 0], shares), expected, rtol=0.01)
+
+
+def test_short_utterances_are_not_stretched() -> None:
+    syllable = np.array([0.0, 118, 119, 120, 121, 122, 0.0])
+    speaker, target = voice(120, 0.2, 4000), voice(220, 0.2, 4000, seed=1)
+    mapped = percentile_pitch(syllable, target, source=speaker)
+    assert mapped[3] == pytest.approx(220, rel=0.05)
+    assert np.ptp(mapped[1:-1]) < 15  # alone it would span the target's whole range
+    alone = percentile_pitch(syllable, target)
+    np.testing.assert_allclose(alone[1:-1] / syllable[1:-1], np.median(target[target > 0]) / 120)
+
+
+def test_a_monotone_voice_is_not_blown_up() -> None:
+    flat = np.full(50, 100.0)
+    flat[3] = 100.1
+    found = log_pitch(flat)
+    assert found
+    mapped = gaussian_pitch(flat, found, LogPitch(np.log(200), 0.3))
+    assert np.abs(mapped - 200).max() < 5
+
+
+def test_nothing_voiced() -> None:
+    silence = np.zeros(10)
+    assert log_pitch(silence) is None
+    np.testing.assert_array_equal(percentile_pitch(silence, voice(100, 0.1)), silence)
+    np.testing.assert_array_equal(percentile_pitch(voice(100, 0.1), silence), voice(100, 0.1))
