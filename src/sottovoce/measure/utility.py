@@ -1,0 +1,203 @@
+"""What anonymised speech is still good for: its words, its melody, its length and its loudness.
+
+Takes words and arrays; who recognises the words and who tracks the pitch does not matter here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sottovoce.errors import InputError, TooFewError
+from sottovoce.measure.intervals import (
+    MIN_SPEAKERS,
+    MIN_TRIALS,
+    interval_of,
+    mean_interval,
+)
+
+MIN_FRAMES = 10
+"""Frames voiced in both recordings that a correlation of pitch needs."""
+
+
+@dataclass(frozen=True, slots=True)
+class WordErrors:
+    """Differences between what was said and what was recognised."""
+
+    words: int
+    """Words that were said."""
+    substitutions: int
+    deletions: int
+    insertions: int
+
+    @property
+    def total(self) -> int:
+        """All differences."""
+        return self.substitutions + self.deletions + self.insertions
+
+    def __add__(self, other: WordErrors) -> WordErrors:
+        return WordErrors(
+            self.words + other.words,
+            self.substitutions + other.substitutions,
+            self.deletions + other.deletions,
+            self.insertions + other.insertions,
+        )
+
+    def to_dict(self) -> dict[str, int]:
+        """By name."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+def word_errors(reference: str, hypothesis: str) -> WordErrors:
+    """The fewest word errors that explain a transcript; among those, the most right words.
+
+    Words are what spaces separate: normalise both transcripts first.
+
+    >>> word_errors("the cat sat on the mat", "the bat sat mat please")
+    WordErrors(words=6, substitutions=1, deletions=2, insertions=1)
+    """
+    said, heard = _numbered(reference.split(), hypothesis.split())
+    unit = len(said) + len(heard) + 1  # of an error; a substitution costs one in `unit` more
+    along = unit * np.arange(len(heard) + 1)
+    cost = along.copy()
+    for i, word in enumerate(said):
+        best = cost + unit
+        np.minimum(best[1:], cost[:-1] + (heard != word) * (unit + 1), out=best[1:])
+        # what is inserted after the best place so far: a running minimum along the row
+        cost = np.minimum.accumulate(best - along) + along
+        cost[0] = unit * (i + 1)
+    errors, substitutions = divmod(int(cost[-1]), unit)
+    shift = len(said) - len(heard)
+    deletions = (errors - substitutions + shift) // 2
+    return WordErrors(len(said), substitutions, deletions, deletions - shift)
+
+
+def _numbered(*texts: list[str]) -> list[NDArray[np.int64]]:
+    numbers: dict[str, int] = {}
+    return [
+        np.array([numbers.setdefault(word, len(numbers)) for word in text], np.int64)
+        for text in texts
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Average:
+    """A figure over a corpus, with its interval where there are enough speakers."""
+
+    value: float
+    low: float | None
+    high: float | None
+    resampled: str
+    """What was drawn: ``speaker``, ``utterance`` or, without an interval, nothing."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """By name."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+def word_error_rate(
+    errors: Sequence[WordErrors],
+    speakers: Sequence[str] | None = None,
+    *,
+    confidence: float = 0.95,
+    resamples: int = 1000,
+    rng: np.random.Generator,
+) -> Average:
+    """WER: all errors over all words that were said. May exceed 1, since words can be made up.
+
+    The interval comes from resamples of speakers, or of utterances where speakers are unknown or
+    fewer than five.
+    """
+    counts = np.array([(one.total, one.words) for one in errors], np.float64).reshape(-1, 2)
+    if not counts[:, 1].sum():
+        raise TooFewError("no word in the references; a word error rate needs transcripts")
+    value = float(counts[:, 0].sum() / counts[:, 1].sum())
+    groups, name = _groups(len(errors), speakers)
+    if not name:
+        return Average(value, None, None, "")
+    n = int(groups.max()) + 1
+    sums = np.zeros((n, 2))
+    np.add.at(sums, groups, counts)
+    drawn = rng.multinomial(n, np.full(n, 1 / n), size=resamples) @ sums
+    drawn = drawn[drawn[:, 1] > 0]
+    draws = drawn[:, 0] / drawn[:, 1]
+    found = interval_of(value, draws, confidence, bounds=(0.0, math.inf))
+    return Average(value, found.low, found.high, name)
+
+
+def average(
+    values: ArrayLike, speakers: Sequence[str] | None = None, *, confidence: float = 0.95
+) -> Average:
+    """The mean of one value an utterance; with speakers, of the speakers' means (Student's t)."""
+    given = np.asarray(values, np.float64)
+    if given.ndim != 1 or not len(given):
+        raise TooFewError("no value to average; give one an utterance")
+    groups, name = _groups(len(given), speakers)
+    means = np.bincount(groups, given) / np.bincount(groups)
+    if not name:
+        return Average(float(means.mean()), None, None, "")
+    found = mean_interval(means, confidence)
+    return Average(float(means.mean()), found.low, found.high, name)
+
+
+def _groups(count: int, speakers: Sequence[str] | None) -> tuple[NDArray[np.int64], str]:
+    """Which group each utterance is in, and what a group is; no name when there are too few."""
+    if speakers is not None:
+        if len(speakers) != count:
+            raise InputError(f"{len(speakers)} speakers for {count} utterances; give one each")
+        names, groups = np.unique(np.asarray(speakers), return_inverse=True)
+        if len(names) >= MIN_SPEAKERS:
+            return groups, "speaker"
+    return np.arange(count), "utterance" if count >= MIN_TRIALS else ""
+
+
+def f0_correlation(original: ArrayLike, anonymised: ArrayLike) -> float:
+    """Pearson's correlation of pitch (Hz) over the frames voiced in both.
+
+    A frame without voice is 0 or NaN. Where one track is longer, the other is stretched to it.
+    """
+    first, second = np.asarray(original, np.float64), np.asarray(anonymised, np.float64)
+    if first.ndim != 1 or second.ndim != 1 or not len(first) or not len(second):
+        raise InputError(f"pitch of shapes {first.shape}, {second.shape}; give one value a frame")
+    frames = max(len(first), len(second))
+    first, second = (track[_stretched(len(track), frames)] for track in (first, second))
+    voiced = (first > 0) & (second > 0)
+    if voiced.sum() < MIN_FRAMES:
+        raise TooFewError(
+            f"{int(voiced.sum())} frames voiced in both recordings; a correlation of pitch needs "
+            f"{MIN_FRAMES}"
+        )
+    first, second = (track[voiced] - track[voiced].mean() for track in (first, second))
+    size = math.sqrt(float(first @ first) * float(second @ second))
+    if size <= 1e-9:
+        raise TooFewError("the pitch of one recording never changes; it has no correlation")
+    return float(np.clip(first @ second / size, -1.0, 1.0))
+
+
+def _stretched(length: int, frames: int) -> NDArray[np.int64]:
+    """The frame of a shorter track at the same share of its length."""
+    return np.asarray((np.arange(frames) + 0.5) * length / frames, np.int64)
+
+
+def duration_ratio(original: float, anonymised: float) -> float:
+    """How long anonymised speech is, in lengths of the original (seconds or samples)."""
+    if not (original > 0 and anonymised > 0):
+        raise InputError(f"lengths of {original:g} and {anonymised:g}; both must be above 0")
+    return anonymised / original
+
+
+def loudness_difference(original: ArrayLike, anonymised: ArrayLike) -> float:
+    """How much louder anonymised speech is, in dB of the root mean square."""
+    powers = []
+    for name, audio in (("original", original), ("anonymised", anonymised)):
+        samples = np.asarray(audio, np.float64)
+        power = float(np.mean(np.square(samples))) if samples.size else 0.0
+        if not 0 < power < math.inf:
+            raise InputError(f"the {name} recording is silent or not finite; it has no loudness")
+        powers.append(power)
+    return 10 * math.log10(powers[1] / powers[0])
