@@ -1,0 +1,238 @@
+"""Anonymising a whole corpus: resumable, in the form it came in, with a record of what was done.
+
+Files are written as they are finished, under the names they had or, renamed, under keyed ones. A
+run that was killed goes on where it was; recordings that changed meanwhile, another method or
+another secret are done anew. Only as many recordings as there are jobs are in memory.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from sottovoce import __version__
+from sottovoce.anonymise.keys import Secret
+from sottovoce.anonymise.lock import NAME as LOCK
+from sottovoce.anonymise.lock import locked
+from sottovoce.anonymise.voice.journal import NAME as JOURNAL
+from sottovoce.anonymise.voice.journal import Journal
+from sottovoce.anonymise.voice.layout import file_names, pseudonymous
+from sottovoce.anonymise.voice.method import VoiceAnonymiser
+from sottovoce.corpus.ahead import map_ahead
+from sottovoce.corpus.audio import load_native, save_audio
+from sottovoce.corpus.kaldi import write_kaldi
+from sottovoce.corpus.manifest import write_manifest
+from sottovoce.corpus.utterance import Corpus, Utterance
+from sottovoce.errors import InputError, SottovoceError, first_few
+from sottovoce.files import write_text
+
+RECORD = "anonymisation.json"
+_KALDI = ".kaldi"
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Anonymised:
+    """What came of anonymising a corpus."""
+
+    corpus: Corpus
+    """The anonymised one, as it was written."""
+    resumed: int
+    """How many recordings an earlier run had done."""
+    seconds: float
+    """Length of all that was written."""
+    bad: tuple[str, ...]
+    """Recordings that could not be anonymised, and why."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Counts by name, and the recordings left out."""
+        return {
+            "utterances": len(self.corpus),
+            "speakers": len(self.corpus.speakers),
+            "seconds": round(self.seconds, 3),
+            "resumed": self.resumed,
+            "left_out": list(self.bad),
+        }
+
+
+def anonymise_corpus(
+    corpus: Corpus,
+    method: VoiceAnonymiser,
+    target: Path,
+    *,
+    secret: Secret,
+    rename: bool = False,
+    kaldi: bool = False,
+    jobs: int = 2,
+    skip_bad: bool = False,
+    progress: Progress | None = None,
+) -> Anonymised:
+    """Write the corpus in other voices into the folder ``target``, going on where a run stopped.
+
+    ``secret`` keys the new names and the journal. Recordings that cannot be anonymised are an error
+    that names the first few, unless ``skip_bad``; what was done is kept either way.
+    """
+    _refuse_nested(corpus, target)
+    with locked(target):
+        _refuse_strangers(target)
+        run = _Run(corpus, method, target, secret, rename)
+        bad = run.work(jobs, progress)
+        if bad and not skip_bad:
+            raise InputError(
+                f"{len(bad):,} of {len(corpus):,} recordings cannot be anonymised: "
+                f"{first_few(bad, len(bad))}; repair them, or leave them out with --skip-bad"
+            )
+        written = run.result()
+        _write_lists(written, target, kaldi)
+        done = Anonymised(written, run.resumed, run.seconds(), tuple(bad))
+        _write_record(done, method, secret, target, rename)
+    return done
+
+
+class _Run:
+    """One run over a corpus into a folder that is held."""
+
+    def __init__(
+        self, corpus: Corpus, method: VoiceAnonymiser, target: Path, secret: Secret, rename: bool
+    ) -> None:
+        self.corpus, self.method, self.target, self.secret = corpus, method, target, secret
+        self.journal = Journal(target)
+        self.outcome = (
+            pseudonymous(corpus, secret) if rename else dict(zip(corpus, corpus, strict=True))
+        )
+        self.files = file_names(self.outcome, corpus.root, mirrored=not rename)
+        made = json.dumps([__version__, method.record()], sort_keys=True)
+        self.keys = {one: _key(one, made, secret) for one in corpus}
+        self.left = [one for one in corpus if not self._done(one)]
+        self.resumed = len(corpus) - len(self.left)
+
+    def work(self, jobs: int, progress: Progress | None) -> list[str]:
+        """Anonymise what is left; what is wrong with those that could not be."""
+        _remove_temporary(self.target)
+        self.journal.drop_others(set(self.files.values()))
+        if self.left:
+            self.method.fit(self.corpus)
+        bad, count = [], self.resumed
+        for one, wrong in map_ahead(self._one, self.left, workers=jobs, ahead=4 * jobs):
+            if wrong:
+                bad.append(f"{one.path}: {wrong}")
+            count += 1
+            if progress:
+                progress(count, len(self.corpus))
+        return bad
+
+    def result(self) -> Corpus:
+        """The anonymised corpus, as far as it is done; renamed ones in the order of their ids."""
+        kept = [
+            replace(
+                self.outcome[one],
+                path=self.target / self.files[one],
+                start=None,
+                end=None,
+                channel=None,
+            )
+            for one in self.corpus
+            if self._done(one)
+        ]
+        if not kept:
+            raise InputError(f"{self.corpus.name}: no recording could be anonymised")
+        if self.outcome[self.corpus.utterances[0]] is not self.corpus.utterances[0]:
+            kept.sort(key=lambda one: one.id)
+        return Corpus(self.corpus.name, self.target, tuple(kept))
+
+    def seconds(self) -> float:
+        """Length of all files that were written."""
+        entries = self.journal.entries
+        return sum(entries[self.files[one]].seconds for one in self.corpus if self._done(one))
+
+    def _done(self, one: Utterance) -> bool:
+        return self.journal.has(self.files[one], self.keys[one])
+
+    def _one(self, one: Utterance) -> str:
+        """Anonymise one recording; what is wrong with it, or nothing."""
+        try:
+            audio, rate = load_native(one)
+            changed = self.method.transform(audio, rate, speaker=one.speaker, utterance=one.id)
+            file = self.files[one]
+            self.journal.announce(file, self.keys[one], len(audio) / rate)
+            save_audio(self.target / file, changed, rate)
+        except SottovoceError as error:
+            return str(error).removeprefix(f"{one.path}: ")
+        return ""
+
+
+def _key(one: Utterance, made: str, secret: Secret) -> str:
+    """What a file depends on: the input as it is now, the part of it, the method, the secret."""
+    try:
+        status = one.path.stat()
+        stamp: tuple[int, ...] = (status.st_size, status.st_mtime_ns)
+    except OSError:
+        stamp = ()
+    what = (str(one.path), stamp, one.start, one.end, one.channel, one.id, one.speaker)
+    return secret.digest("journal", made, json.dumps(what)).hex()[:32]
+
+
+# ====================================================================================== the folder
+
+
+def _refuse_nested(corpus: Corpus, target: Path) -> None:
+    source, whole = corpus.root.resolve(), target.resolve()
+    if whole.is_relative_to(source):
+        raise InputError(f"{target}: within the corpus it is made from; name another folder")
+
+
+def _refuse_strangers(target: Path) -> None:
+    """Refuse a folder with something in it that no earlier run left."""
+    present = {path.name for path in target.iterdir()}
+    if present - {LOCK} and JOURNAL not in present:
+        raise InputError(f"{target}: there is something else in it; name a new folder")
+
+
+def _remove_temporary(target: Path) -> None:
+    """Remove what a killed run left half-written."""
+    for pattern in (".*.flac.*", ".*.wav.*"):
+        for path in target.rglob(pattern):
+            path.unlink(missing_ok=True)
+
+
+def _write_lists(corpus: Corpus, target: Path, kaldi: bool) -> None:
+    """``manifest.csv``, or the files of a Kaldi directory, ``wav.scp`` last."""
+    if not kaldi:
+        write_manifest(corpus, target)
+        return
+    _clear(target / _KALDI)
+    made = write_kaldi(corpus, target / _KALDI)
+    for path in sorted(made.iterdir(), key=lambda path: path.name == "wav.scp"):
+        path.replace(target / path.name)
+    made.rmdir()
+
+
+def _clear(folder: Path) -> None:
+    """Remove the lists of a run that was killed while it wrote them."""
+    if folder.is_dir():
+        for path in folder.iterdir():
+            path.unlink()
+
+
+def _write_record(
+    done: Anonymised, method: VoiceAnonymiser, secret: Secret, target: Path, rename: bool
+) -> None:
+    """``anonymisation.json``: what was done to what, without secret and without original names."""
+    counts = done.to_dict()
+    record = {
+        "tool": "sottovoce",
+        "version": __version__,
+        **method.record(),
+        "draws": "secret" if secret.seed is None else "reproducible: anybody can repeat them",
+        "reproducible_seed": secret.seed,
+        "renamed": rename,
+        "utterances": counts["utterances"],
+        "speakers": counts["speakers"],
+        "seconds": counts["seconds"],
+        "left_out": len(done.bad),
+    }
+    write_text(target / RECORD, json.dumps(record, indent=2, ensure_ascii=False) + "\n")

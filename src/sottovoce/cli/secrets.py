@@ -1,0 +1,67 @@
+"""Where a command that draws gets its secret from: options, a file apart from the data, a line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from sottovoce.anonymise import Secret
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Drawn(NamedTuple):
+    """A secret, and what a person should know about it."""
+
+    secret: Secret
+    note: str
+
+
+def secret_options(command: F) -> F:
+    """``--secret FILE`` and ``--reproducible SEED``."""
+    for option in (
+        click.option(
+            "--reproducible",
+            type=click.IntRange(min=0),
+            metavar="SEED",
+            help="Draw from a public seed: for studies; the record says so.",
+        ),
+        click.option(
+            "--secret",
+            "secret_path",
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            help="Where the secret behind the draws is, or is put if new. [default: OUT.secret]",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def find_secret(target: Path, secret_path: Path | None, reproducible: int | None) -> Drawn:
+    """The secret of a run into ``target``: from its seed, from its file, or new."""
+    from sottovoce.anonymise import Secret
+
+    if reproducible is not None:
+        if secret_path is not None:
+            raise click.UsageError("--secret and --reproducible exclude each other; choose one")
+        return Drawn(
+            Secret.reproducible(reproducible),
+            f"drawn from the public seed {reproducible}: whoever knows it knows the draws",
+        )
+    path = secret_path or target.with_name(f"{target.name}.secret")
+    if path.resolve().is_relative_to(target.resolve()):
+        raise click.UsageError(f"--secret {path}: within {target}; keep the secret apart from it")
+    if path.exists():
+        return Drawn(Secret.load(path), f"drawn with the secret in {path}")
+    secret = Secret.generate()
+    secret.save(path)
+    return Drawn(
+        secret,
+        f"the secret behind the draws is in {path}: keep it apart from the data to go on later, "
+        f"or destroy it: sottovoce anonymise destroy {path}",
+    )

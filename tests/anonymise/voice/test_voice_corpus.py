@@ -1,0 +1,239 @@
+"""Anonymising a corpus: everything carried along, resumed after a kill, one run at a time."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import pytest
+import soundfile
+
+from sottovoce.anonymise import Secret
+from sottovoce.anonymise.lock import locked
+from sottovoce.anonymise.voice.corpus import anonymise_corpus
+from sottovoce.anonymise.voice.method import Audio
+from sottovoce.corpus import Corpus, Utterance, open_corpus, write_kaldi, write_manifest
+from sottovoce.errors import InputError
+
+SECRET = Secret.reproducible(1)
+
+
+class Upside:
+    """Turns recordings upside down and counts."""
+
+    name = "upside"
+
+    def __init__(self, stop_after: int | None = None) -> None:
+        self.calls: list[str] = []
+        self.fitted = 0
+        self.stop_after = stop_after
+
+    def fit(self, corpus: Corpus) -> Self:
+        self.fitted += 1
+        return self
+
+    def transform(self, audio: Audio, rate: int, *, speaker: str, utterance: str) -> Audio:
+        if len(self.calls) == self.stop_after:
+            raise KeyboardInterrupt
+        self.calls.append(utterance)
+        return -audio
+
+    def record(self) -> dict[str, Any]:
+        return {"method": self.name, "settings": {}}
+
+
+def tone(path: Path, pitch: float = 200, rate: int = 16000, seconds: float = 0.2) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    soundfile.write(path, 0.3 * np.sin(pitch * np.arange(int(rate * seconds)) / rate), rate)
+    return path
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Corpus:
+    """Two speakers, one of them on two channels and in segments of a 44.1 kHz file."""
+    folder = tmp_path / "in"
+    listed = [
+        Utterance(
+            f"ann {i}/é",
+            tone(folder / "a" / f"{i}.wav", 200 + 30 * i),
+            "ann",
+            gender="f",
+            transcript=f"words {i}",
+            session="monday",
+            split="trial",
+            extra={"note": "secret note"},
+        )
+        for i in range(5)
+    ]
+    stereo = folder / "call.wav"
+    both = np.random.default_rng(0).normal(0, 0.1, (44100, 2))
+    soundfile.write(stereo, both, 44100)
+    listed += [
+        Utterance("b0", stereo, "bob", start=0.1, end=0.5, channel=1),
+        Utterance("b1", stereo, "bob", start=0.5),
+    ]
+    write_manifest(Corpus("in", folder, tuple(listed)), folder)
+    return open_corpus(folder)
+
+
+def test_everything_is_carried_along(corpus: Corpus, tmp_path: Path) -> None:
+    target = tmp_path / "out"
+    done = anonymise_corpus(corpus, Upside(), target, secret=SECRET)
+    found = open_corpus(target)
+    assert found.utterances == done.corpus.utterances and done.bad == ()
+    for before, after in zip(corpus, found, strict=True):
+        for field in ("id", "speaker", "gender", "transcript", "session", "split", "extra"):
+            assert getattr(before, field) == getattr(after, field)
+        audio, rate = soundfile.read(before.path, always_2d=True)
+        changed, same = soundfile.read(after.path)
+        first = round((before.start or 0) * rate)
+        last = None if before.end is None else round(before.end * rate)
+        part = audio[first:last]
+        mono = part.mean(axis=1) if before.channel is None else part[:, before.channel]
+        assert same == rate
+        np.testing.assert_allclose(changed, -mono, atol=2 / 32768)
+    record = json.loads((target / "anonymisation.json").read_text())
+    assert record["method"] == "upside" and record["reproducible_seed"] == 1
+    assert (record["utterances"], record["speakers"], record["left_out"]) == (7, 2, 0)
+    assert record["seconds"] == pytest.approx(1.9, abs=0.01)
+
+
+def test_whole_files_keep_their_places(tmp_path: Path) -> None:
+    for name in ("ann/x.wav", "bob/day 1/y.flac"):
+        tone(tmp_path / "in" / name)
+    anonymise_corpus(open_corpus(tmp_path / "in"), Upside(), tmp_path / "out", secret=SECRET)
+    assert (tmp_path / "out/ann/x.wav").is_file() and (tmp_path / "out/bob/day 1/y.flac").is_file()
+
+
+def test_renamed_nothing_tells_the_old_names(corpus: Corpus, tmp_path: Path) -> None:
+    target = tmp_path / "out"
+    secret = Secret.generate()
+    found = anonymise_corpus(corpus, Upside(), target, secret=secret, rename=True).corpus
+    everything = "\n".join(
+        [str(path.relative_to(target)) for path in target.rglob("*")]
+        + [path.read_text() for path in target.iterdir() if path.is_file()]
+    )
+    for word in ("ann", "bob", "monday", "note", "call", str(tmp_path / "in")):
+        assert word not in everything.replace("anonymis", "")
+    assert len(found.speakers) == 2 and {one.gender for one in found} == {"f", ""}
+    assert all(one.id.startswith(f"{one.speaker}-") for one in found)
+    assert [one.id for one in found] == sorted(one.id for one in found)
+    again = anonymise_corpus(corpus, Upside(), target, secret=secret, rename=True)
+    assert again.resumed == 7
+    other = anonymise_corpus(corpus, Upside(), tmp_path / "b", secret=SECRET, rename=True).corpus
+    assert not {one.id for one in other} & {one.id for one in found}
+
+
+def test_kaldi_in_kaldi_out(tmp_path: Path) -> None:
+    listed = tuple(
+        Utterance(f"ann-{i}", tone(tmp_path / f"{i}.wav"), "ann", transcript="some words")
+        for i in range(3)
+    )
+    data = write_kaldi(Corpus("data", tmp_path, listed), tmp_path / "data")
+    for _ in range(2):  # a second run finds everything done and writes the lists again
+        anonymise_corpus(open_corpus(data), Upside(), tmp_path / "out", secret=SECRET, kaldi=True)
+        found = open_corpus(tmp_path / "out")
+        assert (tmp_path / "out" / "wav.scp").is_file()
+        assert not (tmp_path / "out" / "manifest.csv").exists()
+        assert [one.id for one in found] == ["ann-0", "ann-1", "ann-2"]
+        assert found.utterances[0].transcript == "some words"
+
+
+def test_a_stopped_run_goes_on_and_redoes_nothing(corpus: Corpus, tmp_path: Path) -> None:
+    target = tmp_path / "out"
+    with pytest.raises(KeyboardInterrupt):
+        anonymise_corpus(corpus, Upside(stop_after=3), target, secret=SECRET, jobs=1)
+    assert not (target / "manifest.csv").exists()
+    again = Upside()
+    done = anonymise_corpus(corpus, again, target, secret=SECRET, jobs=1)
+    assert done.resumed == 3 and again.calls == [one.id for one in corpus.utterances[3:]]
+    idle = Upside()
+    assert anonymise_corpus(corpus, idle, target, secret=SECRET).resumed == 7
+    assert not idle.calls and not idle.fitted
+
+
+def test_what_changed_is_done_anew(corpus: Corpus, tmp_path: Path) -> None:
+    target = tmp_path / "out"
+    anonymise_corpus(corpus, Upside(), target, secret=SECRET)
+    tone(corpus.utterances[1].path, 777, seconds=0.3)
+    again = Upside()
+    anonymise_corpus(corpus, again, target, secret=SECRET)
+    assert again.calls == [corpus.utterances[1].id]
+    other = Upside()
+    assert anonymise_corpus(corpus, other, target, secret=Secret.generate()).resumed == 0
+    assert len(other.calls) == 7
+
+
+def test_who_left_the_corpus_leaves_the_copy(corpus: Corpus, tmp_path: Path) -> None:
+    target = tmp_path / "out"
+    anonymise_corpus(corpus, Upside(), target, secret=SECRET)
+    assert (target / "audio/bob/b0.flac").is_file()
+    anonymise_corpus(corpus.select(speakers=["ann"]), Upside(), target, secret=SECRET)
+    assert not [path for path in target.rglob("b0*") if path.is_file()]
+    assert open_corpus(target).speakers == ("ann",)
+
+
+def test_bad_recordings_are_named_and_the_rest_is_kept(corpus: Corpus, tmp_path: Path) -> None:
+    corpus.utterances[2].path.write_bytes(b"")
+    target = tmp_path / "out"
+    with pytest.raises(InputError, match=r"1 of 7 recordings .*2\.wav: empty.*--skip-bad"):
+        anonymise_corpus(corpus, Upside(), target, secret=SECRET)
+    second = Upside()
+    done = anonymise_corpus(corpus, second, target, secret=SECRET, skip_bad=True)
+    assert len(done.corpus) == 6 and len(done.bad) == 1 and not second.calls
+    assert json.loads((target / "anonymisation.json").read_text())["left_out"] == 1
+
+
+def test_folders_that_are_refused(corpus: Corpus, tmp_path: Path) -> None:
+    for inside in (corpus.root, corpus.root / "out"):
+        with pytest.raises(InputError, match="within the corpus"):
+            anonymise_corpus(corpus, Upside(), inside, secret=SECRET)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "thesis.txt").write_text("years of work")
+    with pytest.raises(InputError, match="something else in it"):
+        anonymise_corpus(corpus, Upside(), tmp_path / "full", secret=SECRET)
+    with (
+        locked(tmp_path / "out"),
+        pytest.raises(InputError, match="another run is writing into it"),
+    ):
+        anonymise_corpus(corpus, Upside(), tmp_path / "out", secret=SECRET)
+
+
+def test_killed_for_good_and_started_again(tmp_path: Path) -> None:
+    """A process killed with no chance to tidy up; meanwhile a second one is refused."""
+    for i in range(30):
+        tone(tmp_path / "in" / "ann" / f"{i:02}.wav", 150 + i, seconds=1.5)
+    out = tmp_path / "out"
+    words = ["anonymise", "voice", str(tmp_path / "in"), str(out), "--jobs", "1"]
+    command = [sys.executable, "-m", "sottovoce", *words]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    try:
+        _wait_for(lambda: len(list(out.glob("ann/*.wav"))) >= 3)
+        os.kill(process.pid, signal.SIGSTOP)
+        second = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert second.returncode == 2
+        assert "another run is writing" in second.stderr and second.stderr.count("\n") == 1
+    finally:
+        process.kill()
+        process.wait()
+    before = {path.name: path.stat().st_mtime_ns for path in out.glob("ann/*.wav")}
+    assert 3 <= len(before) < 30 and not (out / "manifest.csv").exists()
+    done = subprocess.run([*command, "--json"], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["resumed"] == len(before)
+    after = {path.name: path.stat().st_mtime_ns for path in out.glob("ann/*.wav")}
+    assert len(after) == 30 and all(after[name] == stamp for name, stamp in before.items())
+    assert not list(out.rglob(".*.wav.*"))
+
+
+def _wait_for(condition: Any, seconds: float = 30) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.01)
