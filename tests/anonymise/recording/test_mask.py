@@ -1,0 +1,155 @@
+"""Masking: what is masked is gone, what is kept is untouched, sound and text agree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sottovoce.anonymise.recording.mask import (
+    How,
+    Masked,
+    Masking,
+    Span,
+    Target,
+    mask,
+    mask_text,
+)
+from sottovoce.anonymise.recording.timing import Alignment, TimedWord
+from sottovoce.anonymise.recording.words import tokens
+from sottovoce.errors import InputError, UsageError
+
+RATE = 8000
+HOWS: list[How] = ["silence", "noise", "beep", "cut"]
+
+
+def timed(*spans: tuple[float, float], seconds: float = 3.0) -> Alignment:
+    return Alignment(tuple(TimedWord(f"w{i}", a, b) for i, (a, b) in enumerate(spans)), seconds)
+
+
+def sound(seconds: float = 3.0, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).uniform(-0.5, 0.5, round(seconds * RATE)).astype(np.float32)
+
+
+WORDS = timed((0.1, 0.4), (0.4, 0.7), (0.9, 1.3), (1.3, 1.35), (1.35, 1.8), (2.2, 2.6))
+
+
+def kept_identical(audio: np.ndarray, masked: Masked, ramp: float) -> bool:
+    """Whether everything but the masked spans and the ramps beside them is as it was, bit by bit.
+
+    An independent reading of the result: it walks along both recordings.
+    """
+    width = round(ramp * masked.rate)
+    ends = [(0, 0), *((s.before[1], s.after[1]) for s in masked.spans)]
+    starts = [(s.before[0], s.after[0]) for s in masked.spans]
+    starts.append((len(audio), len(masked.audio)))
+    for number, ((a, x), (b, y)) in enumerate(zip(ends, starts, strict=True)):
+        left = width if number else 0
+        right = width if number < len(masked.spans) else 0
+        if b - a != y - x:
+            return False
+        inner = max(0, b - a - left - right)
+        old, new = audio[a + left :][:inner], masked.audio[x + left :][:inner]
+        if not np.array_equal(old, new):
+            return False
+    return True
+
+
+@pytest.mark.parametrize("how", HOWS)
+@pytest.mark.parametrize("length", [None, 0.4])
+def test_masked_words_are_replaced_and_the_rest_is_kept(how: How, length: float | None) -> None:
+    audio = sound()
+    masking = Masking(how=how, length=length)
+    done = mask(audio, RATE, WORDS, [Target(1, 1, "PER"), Target(5, 5)], masking)
+    assert [span.labels for span in done.spans] == [("PER",), ("PRIVATE",)]
+    assert kept_identical(audio, done, masking.ramp)
+    for span, (a, b) in zip(done.spans, [(0.4, 0.7), (2.2, 2.6)], strict=True):
+        assert span.before[0] <= (a - 0.03) * RATE and span.before[1] >= (b + 0.03) * RATE
+        size = span.after[1] - span.after[0]
+        wanted = round(0.4 * RATE) if length else span.before[1] - span.before[0]
+        assert size == (0 if how == "cut" else wanted)
+        if how == "silence":
+            assert not done.audio[slice(*span.after)].any()
+    assert done.words[1] is None and done.words[5] is None
+    assert sum(word is not None for word in done.words) == 4
+
+
+@given(
+    st.lists(st.tuples(st.floats(0.0, 0.3), st.floats(0.02, 0.5)), min_size=1, max_size=12),
+    st.data(),
+)
+def test_laws(steps: list[tuple[float, float]], data: st.DataObject) -> None:
+    at, spans = 0.0, []
+    for gap, length in steps:
+        spans.append((at + gap, at + gap + length))
+        at += gap + length
+    said = timed(*spans, seconds=round(at + 0.1, 3))
+    audio = sound(said.seconds)
+    said = Alignment(said.words, len(audio) / RATE)
+    chosen = data.draw(st.sets(st.integers(0, len(steps) - 1)))
+    how = data.draw(st.sampled_from(HOWS))
+    fixed: float | None = data.draw(st.sampled_from([None, 0.25]))
+    masking = Masking(how=how, length=fixed)
+    done = mask(audio, RATE, said, [Target(i, i) for i in sorted(chosen)], masking)
+    assert kept_identical(audio, done, masking.ramp)
+    assert chosen <= {i for i, word in enumerate(done.words) if word is None}
+    for i in chosen:  # no sample of a masked word is left
+        a, b = spans[i]
+        inside = [s for s in done.spans if s.before[0] <= a * RATE and b * RATE <= s.before[1] + 1]
+        assert len(inside) == 1
+    for i, word in enumerate(done.words):
+        if word is None or not len(done.audio):
+            continue  # a kept word is where the new axis says: at least half of it
+        a, b = round(word.start * RATE), round(word.end * RATE)
+        assert 0 <= a < b <= len(done.audio)
+        assert b - a >= (spans[i][1] - spans[i][0]) * RATE / 2 - 2
+    if not chosen:
+        assert np.array_equal(audio, done.audio)
+
+
+def test_neighbours_make_one_span_with_the_pause_between() -> None:
+    said = timed((0.1, 0.4), (0.7, 1.0), (1.1, 1.5))
+    for targets in ([Target(0, 1, "PER")], [Target(0, 0, "PER"), Target(1, 1, "PER")]):
+        (span,) = mask(sound(), RATE, said, targets).spans
+        assert (span.first, span.last, span.labels) == (0, 1, ("PER",))
+
+
+def test_a_word_that_two_pads_would_swallow_goes_too() -> None:
+    done = mask(sound(), RATE, WORDS, [Target(2, 2), Target(4, 4)])
+    assert done.words[3] is None and len(done.spans) == 1
+
+
+def test_the_filling_knows_nothing_of_what_it_replaces() -> None:
+    one, other = sound(), sound()
+    other[round(0.4 * RATE) : round(0.7 * RATE)] = 0.9
+    for how in HOWS:
+        a, b = (
+            mask(x, RATE, WORDS, [Target(1, 1)], Masking(how), rng=np.random.default_rng(1))
+            for x in (one, other)
+        )
+        assert np.array_equal(a.audio, b.audio)
+
+
+def test_text_loses_the_same_words() -> None:
+    text = "Well: Ann Lee met (Bob), in Bonn!"
+    spans = [Span(1, 2, ("PER",), (0, 0), (0, 0)), Span(6, 6, ("LOC",), (0, 0), (0, 0))]
+    assert mask_text(text, tokens(text), spans, typed=False) == "Well: met (Bob), in!"
+    assert mask_text(text, tokens(text), spans, typed=True) == "Well: <PER> met (Bob), in <LOC>!"
+    assert mask_text(text, tokens(text), [], typed=False) == text
+
+
+def test_what_is_refused() -> None:
+    with pytest.raises(InputError, match="align what is to be masked"):
+        mask(sound(2.0), RATE, WORDS, [])
+    with pytest.raises(InputError, match="words 5 to 6 of 6"):
+        mask(sound(), RATE, WORDS, [Target(5, 6)])
+    wrong: dict[str, Any]
+    for wrong in ({"how": "reverse"}, {"pad": -1.0}, {"ramp": 1.0}, {"length": 0.0}):
+        with pytest.raises(UsageError):
+            Masking(**wrong)
+    with pytest.raises(InputError, match="word 2"):
+        timed((0.1, 0.4), (0.3, 0.5))
+    assert Masking.strict().pad == 0.05
