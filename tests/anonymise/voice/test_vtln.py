@@ -1,0 +1,114 @@
+"""VTLN: warps found on the frequency axis, classes always the same, targets chosen as said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+from voice_signals import vowel
+
+from sottovoce.anonymise import Secret
+from sottovoce.anonymise.voice import Vtln
+from sottovoce.anonymise.voice.classes import VoiceModel, find_classes, nearest
+from sottovoce.anonymise.voice.conditioning import RATE
+from sottovoce.anonymise.voice.pitch import LogPitch
+from sottovoce.anonymise.voice.targets import Selection, learn, shipped_targets
+from sottovoce.anonymise.voice.vtln import GRID, convert, find_warps
+from sottovoce.corpus import open_corpus
+from sottovoce.errors import InputError
+from sottovoce.signal.warp import axis, power, read_at
+from sottovoce.signal.world import analyse, find_f0
+
+
+def some_classes(seed: int = 0) -> np.ndarray:
+    """Smooth log spectra without level: sums of a few cosines."""
+    rng = np.random.default_rng(seed)
+    share = np.linspace(0, 1, 129)
+    waves = np.cos(np.pi * share * np.arange(1, 9)[:, None])
+    made = rng.normal(size=(8, 8)) @ waves
+    return np.asarray(made - made.mean(axis=1, keepdims=True))
+
+
+@pytest.mark.parametrize("index", [0, 4, 10, 15, 20])
+def test_a_known_warp_is_found_on_the_frequency_axis(index: int) -> None:
+    source = some_classes()
+    target = read_at(source, power(axis(129), GRID[index]))
+    target -= target.mean(axis=1, keepdims=True)
+    found = find_warps(source, target[::-1])  # the order of the target's classes means nothing
+    np.testing.assert_allclose(found, GRID[index])
+
+
+def test_onto_themselves_nothing_is_warped() -> None:
+    np.testing.assert_allclose(find_warps(some_classes(), some_classes()), 0, atol=1e-12)
+
+
+def test_classes_are_those_that_are_there() -> None:
+    centres = 5 * some_classes(1)
+    rng = np.random.default_rng(2)
+    points = np.repeat(centres, 40, axis=0) + rng.normal(0, 0.1, (320, 129))
+    found = find_classes(points[rng.permutation(320)])
+    assert sorted(nearest(centres, found).tolist()) == list(range(8))
+    np.testing.assert_array_equal(find_classes(points), find_classes(points))
+    assert len(find_classes(points[:3])) == 3 and len(find_classes(points[:0])) == 0
+
+
+def test_formants_and_pitch_move_towards_the_target() -> None:
+    source, target = vowel((1500,)), vowel((1700,), pitch=200)
+    points, _ = learn(target)
+    model = VoiceModel("t", find_classes(points), LogPitch(float(np.log(200)), 0.02))
+    changed = convert(source, None, model)[: len(source)]
+    f0, _ = find_f0(changed)
+    assert np.median(f0[f0 > 0]) == pytest.approx(200, rel=0.02)
+    peaks = [
+        int(analyse(x).envelope[40:-40].mean(axis=0)[50:].argmax()) + 50
+        for x in (source, changed, target)
+    ]
+    assert abs(peaks[1] - peaks[2]) < abs(peaks[0] - peaks[2])
+
+
+def test_who_gets_which_target() -> None:
+    secret = Secret.reproducible(1)
+    speakers = [f"s{i}" for i in range(20)]
+
+    def chosen(kind: str, utterance: str = "u", count: int = 20) -> list[int]:
+        selection = Selection(kind, count, secret, "vtln")
+        selection.fit(speakers)
+        return [selection.target(who, utterance) for who in speakers]
+
+    assert len(set(chosen("const"))) == 1 and chosen("const") == chosen("const", "v")
+    assert sorted(chosen("perm")) == list(range(20)) and chosen("perm") == chosen("perm", "v")
+    assert len(set(chosen("perm", count=7))) == 7
+    assert chosen("rand") != chosen("rand", "v") and chosen("rand") == chosen("rand")
+    stranger = Selection("perm", 20, secret, "vtln")
+    assert 0 <= stranger.target("nobody", "u") < 20
+
+
+def test_the_shipped_targets_are_voices() -> None:
+    voices = shipped_targets()
+    assert len(voices) > 200
+    for one in voices:
+        assert one.classes.shape == (8, 129) and np.isfinite(one.classes).all()
+        assert one.pitch and 70 < np.exp(one.pitch.mean) < 300 and 0 < one.pitch.sd < 0.6
+
+
+def test_targets_of_a_corpus_of_ones_own(tmp_path: Path) -> None:
+    for who, pitch in (("ann", 210), ("bob", 110), ("cas", 150)):
+        (tmp_path / "in" / who).mkdir(parents=True)
+        soundfile.write(tmp_path / "in" / who / "a.wav", 0.5 * vowel(pitch=pitch), RATE)
+    method = Vtln(Secret.reproducible(0), targets=tmp_path / "in", selection="perm")
+    method.fit(open_corpus(tmp_path / "in"))
+    assert method.record()["target_speakers"] == 3
+    assert method.record()["settings"]["targets"] == "in"
+    mapped = set()
+    for who in ("ann", "bob", "cas"):
+        audio = vowel(pitch=150).astype(np.float32)
+        f0, _ = find_f0(method.transform(audio, RATE, speaker=who, utterance="u").astype(float))
+        mapped.add(round(float(np.median(f0[f0 > 0])), -1))
+    assert len(mapped) == 3
+    (tmp_path / "noise" / "who").mkdir(parents=True)
+    click = np.eye(1, 8000, 4000)[0]
+    soundfile.write(tmp_path / "noise" / "who" / "a.wav", click, RATE)
+    with pytest.raises(InputError, match="no speaker can serve as target"):
+        Vtln(targets=tmp_path / "noise")
