@@ -15,7 +15,7 @@ import numpy as np
 from timing import cpu
 
 from sottovoce.anonymise import Secret
-from sottovoce.anonymise.voice import make_method
+from sottovoce.anonymise.voice import VoiceAnonymiser, make_method
 from sottovoce.corpus import load_audio, open_corpus
 from sottovoce.signal.world import analyse, synthesise
 
@@ -35,9 +35,9 @@ def main() -> None:
     for name, aim in AIMS.items():
         method = make_method(name, Secret.reproducible(0)).fit(chosen)
 
-        def work(method: object = method) -> None:
+        def work(method: VoiceAnonymiser = method) -> None:
             for one, samples in audio:
-                method.transform(samples, 16000, speaker=one.speaker, utterance=one.id)  # type: ignore[attr-defined]
+                method.transform(samples, 16000, speaker=one.speaker, utterance=one.id)
 
         spent = cpu(work)
         print(f"| {name} | {seconds / spent:.1f} | {bare / spent:.2f} | {aim} |", flush=True)

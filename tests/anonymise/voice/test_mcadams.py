@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from scipy.signal import lfilter
+from voice_signals import vowel
 
 from sottovoce.anonymise import Secret
 from sottovoce.anonymise.voice import McAdams
@@ -16,17 +16,6 @@ from sottovoce.errors import UsageError
 from sottovoce.signal.lpc import burg, poles_of
 
 Floats = NDArray[np.float64]
-
-
-def vowel(formants: tuple[float, ...], seconds: float = 1.0, pitch: int = 125) -> Floats:
-    """Pulses through resonances of 60 Hz width at these frequencies."""
-    signal = np.zeros(int(16000 * seconds))
-    signal[:: 16000 // pitch] = 1.0
-    signal += 1e-4 * np.random.default_rng(0).standard_normal(len(signal))
-    for hertz in formants:
-        radius, angle = np.exp(-np.pi * 60 / 16000), 2 * np.pi * hertz / 16000
-        signal = lfilter([1], [1, -2 * radius * np.cos(angle), radius**2], signal)
-    return np.asarray(signal / np.abs(signal).max())
 
 
 def snr(signal: Floats, other: Floats) -> float:
