@@ -16,8 +16,11 @@ from sottovoce.cli.options import JsonCommand, json_option, progress_bar, proven
 )
 @click.argument("corpus", required=False, type=click.Path(path_type=Path))
 @click.argument("target", required=False, type=click.Path(path_type=Path), metavar="OUT.npz")
-@click.option("--encoder", default="campplus", show_default=True, help="Name, or FILE.onnx.")
-@click.option("--sha256", help="What the SHA-256 of FILE.onnx must be.")
+@click.option(
+    "--encoder", default="campplus", show_default=True, help="Name, FILE.onnx or hf:FOLDER."
+)
+@click.option("--sha256", help="What the SHA-256 of FILE.onnx (or FOLDER's weights) must be.")
+@click.option("--vad/--no-vad", default=False, show_default=True, help="Remove pauses first.")
 @click.option("--split", help="Only utterances of this split, such as enrol or trial.")
 @click.option("--jobs", default=2, show_default=True, help="Recordings embedded side by side.")
 @click.option("--skip-bad", is_flag=True, help="Leave out recordings that cannot be embedded.")
@@ -28,6 +31,7 @@ def command(
     target: Path | None,
     encoder: str,
     sha256: str | None,
+    vad: bool,
     split: str | None,
     jobs: int,
     skip_bad: bool,
@@ -38,8 +42,11 @@ def command(
 
     CORPUS is a folder with manifest.csv, a Kaldi directory, Lhotse manifests, a LibriSpeech, VCTK
     or Common Voice tree, or a folder a speaker. A run that was stopped goes on where it was.
+
+    --vad leaves out what is much quieter than the speech. The default encoder does no better with
+    it on clean recordings; it may help where pauses are long and noisy.
     """
-    from sottovoce.speaker.encoders import ENCODERS, make_encoder
+    from sottovoce.speaker.encoders import ENCODERS, WithoutPauses, make_encoder
 
     if listed:
         for name in ENCODERS:
@@ -54,6 +61,7 @@ def command(
     from sottovoce.speaker.embedding import embed_corpus
 
     network = make_encoder(encoder, sha256=sha256)
+    network = WithoutPauses(network) if vad else network
     voices = open_corpus(corpus)
     if split is not None:
         splits = sorted({one.split for one in voices if one.split})

@@ -7,7 +7,9 @@ SHA-256. Packages add encoders through entry points in the group ``sottovoce.enc
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+import json
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
@@ -20,11 +22,14 @@ from sottovoce.errors import InputError
 from sottovoce.networks import checked_sha256, load_network
 from sottovoce.registry import Registry
 from sottovoce.signal.fbank import RATE, fbank
-from sottovoce.signal.level import prepared
+from sottovoce.signal.level import SHORTEST, prepared
+from sottovoce.signal.vad import without_pauses
 
 Audio = NDArray[np.float32]
 Vector = NDArray[np.float32]
 
+BANKS = 80
+"""Filter banks that networks take."""
 PADDED = 0.5
 """Seconds to which short recordings are repeated."""
 LONGEST = 60.0
@@ -73,8 +78,15 @@ class OnnxEncoder:
         """Where it comes from; of a file named by the user, the file."""
         if self._card is not None:
             return self._card
-        size = int(self.session.get_outputs()[0].shape[-1])
-        return EncoderCard(self.path.stem, size, "as its file's", self.path.name, self._sha256)
+        about = _read_card(self.path.with_suffix(".json"), self._sha256)
+        size = self.run(np.zeros((1, 100, BANKS), np.float32)).shape[-1]
+        return EncoderCard(
+            about.get("name", self.path.stem),
+            size,
+            about.get("licence", "as its file's"),
+            about.get("origin", self.path.name),
+            self._sha256,
+        )
 
     @cached_property
     def session(self) -> Any:
@@ -83,7 +95,7 @@ class OnnxEncoder:
 
     def embed(self, audio: Audio, rate: int = RATE) -> Vector:
         """One vector of a recording."""
-        pieces = _pieces(prepare(audio, rate))
+        pieces = cut(prepare(audio, rate))
         vectors = [self.run(features(piece)[None])[0] * len(piece) for piece in pieces]
         vector = np.sum(vectors, axis=0) / sum(map(len, pieces))
         if not np.isfinite(vector).all():
@@ -94,8 +106,48 @@ class OnnxEncoder:
 
     def run(self, banks: NDArray[np.float32]) -> NDArray[np.float32]:
         """Vectors of a batch of recordings of one length (recordings × frames × 80)."""
-        name = self.session.get_inputs()[0].name
-        return np.asarray(self.session.run(None, {name: banks})[0], np.float32)
+        wanted = self.session.get_inputs()[0]
+        if len(wanted.shape) == 3 and wanted.shape[1] == BANKS and wanted.shape[2] != BANKS:
+            banks = np.ascontiguousarray(banks.transpose(0, 2, 1))  # some want banks × frames
+        try:
+            found = self.session.run(None, {wanted.name: banks})[0]
+        except Exception as error:
+            reason = (str(error).splitlines() or ["it failed"])[0][:100]
+            raise InputError(
+                f"{self.path}: does not take filter banks of recordings × frames × {BANKS} "
+                f"({reason}); export it with that input alone"
+            ) from None
+        return np.asarray(found, np.float32).reshape(len(banks), -1)
+
+
+class WithoutPauses:
+    """An encoder that is given the speech of a recording without its pauses."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        self.encoder = encoder
+
+    @property
+    def card(self) -> EncoderCard:
+        """That of the encoder, marked: these are other vectors."""
+        card = self.encoder.card
+        marked = hashlib.sha256(f"{card.sha256} without pauses".encode()).hexdigest()
+        return replace(card, name=f"{card.name}, pauses removed", sha256=marked)
+
+    def embed(self, audio: Audio, rate: int = RATE) -> Vector:
+        """One vector of the speech in a recording."""
+        spoken = without_pauses(np.asarray(audio, np.float32), rate)
+        return self.encoder.embed(spoken if len(spoken) >= SHORTEST * rate else audio, rate)
+
+
+def _read_card(path: Path, sha256: str) -> dict[str, str]:
+    """What the JSON beside a network says of it, if it is about this very network."""
+    try:
+        card = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    if not isinstance(card, dict) or card.get("sha256") != sha256:
+        return {}
+    return {name: value for name, value in card.items() if isinstance(value, str)}
 
 
 def prepare(audio: Audio, rate: int) -> Audio:
@@ -112,7 +164,8 @@ def features(audio: Audio) -> NDArray[np.float32]:
     return np.asarray(banks - banks.mean(axis=0), np.float32)
 
 
-def _pieces(audio: Audio) -> list[Audio]:
+def cut(audio: Audio) -> list[Audio]:
+    """Pieces of at most about a minute."""
     count = max(1, round(len(audio) / (LONGEST * RATE)))
     return np.array_split(audio, count)
 
@@ -140,8 +193,12 @@ ENCODERS.add("campplus", campplus)
 
 
 def make_encoder(name: str = "campplus", *, sha256: str | None = None) -> Encoder:
-    """An encoder by name, or from an ONNX file by path."""
+    """An encoder by name, from an ONNX file by path, or ``hf:FOLDER`` from a local folder."""
     if name.endswith(".onnx"):
         return OnnxEncoder(Path(name), sha256=sha256)
+    if name.startswith("hf:"):
+        from sottovoce.speaker.adapters import HuggingFaceEncoder
+
+        return HuggingFaceEncoder(Path(name.removeprefix("hf:")), sha256=sha256)
     encoder: Encoder = ENCODERS[name]()
     return encoder
