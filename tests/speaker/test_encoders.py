@@ -88,3 +88,32 @@ def test_an_encoder_may_be_named_by_its_file(encoder: OnnxEncoder, tmp_path: Pat
     np.testing.assert_array_equal(mine.embed(voice(120), 16000), encoder.embed(voice(120), 16000))
     with pytest.raises(UsageError, match="did you mean 'campplus'"):
         make_encoder("camplus")
+
+
+def _saved_network(path: Path, shape: list[object], axis: int, inputs: int = 1) -> None:
+    """A network that averages its input over one axis."""
+    onnx = pytest.importorskip("onnx")
+    make, kind = onnx.helper, onnx.TensorProto.FLOAT
+    given = [make.make_tensor_value_info(f"x{i}", kind, shape) for i in range(inputs)]
+    found = [make.make_tensor_value_info("y", kind, ["n", "d"])]
+    node = make.make_node("ReduceMean", ["x0"], ["y"], axes=[axis], keepdims=0)
+    graph = make.make_graph([node], "mean", given, found)
+    model = make.make_model(graph, opset_imports=[make.make_opsetid("", 13)], ir_version=8)
+    onnx.save(model, path)
+
+
+@pytest.mark.parametrize(
+    ("shape", "axis"), [(["n", "t", 80], 1), (["n", "t", "b"], 1), ([1, 80, "t"], 2)]
+)
+def test_networks_of_other_projects(tmp_path: Path, shape: list[object], axis: int) -> None:
+    path = tmp_path / "other.onnx"
+    _saved_network(path, shape, axis)
+    encoder = make_encoder(str(path))
+    assert encoder.card.dimension == 80 and encoder.embed(voice(150), 16000).shape == (80,)
+
+
+def test_a_network_that_wants_more_than_filter_banks(tmp_path: Path) -> None:
+    path = tmp_path / "two.onnx"
+    _saved_network(path, ["n", "t", 80], 1, inputs=2)
+    with pytest.raises(InputError, match="does not take filter banks"):
+        make_encoder(str(path)).embed(voice(150), 16000)
