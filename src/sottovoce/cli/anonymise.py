@@ -8,6 +8,7 @@ from sottovoce.cli.lazy import LazyGroup
 
 COMMANDS = {
     "voice": "Make voices hard to recognise.",
+    "text": "Find private words in text and replace them.",
     "destroy": "Destroy a secret, so that nobody can repeat what was drawn with it.",
 }
 

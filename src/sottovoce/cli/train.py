@@ -7,6 +7,7 @@ import click
 from sottovoce.cli.lazy import LazyGroup
 
 COMMANDS = {
+    "entities": "A tagger of private words, from tagged text.",
     "encoder": "A speaker encoder, for an attacker that knows the anonymiser.",
     "synthesiser": "The synthesiser and voice pool of the x-vector anonymiser.",
 }

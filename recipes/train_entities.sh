@@ -1,0 +1,40 @@
+#!/bin/sh
+# Train every tagger of the package. Data: a folder with <set>/<lang>.<split>.conll.xz.
+#
+#     recipes/train_entities.sh DATA OUT [lang.register ...]
+#
+# Sets and licences: see NOTICE.md beside the weights. The test parts are never read. Spanish and
+# Italian have no open set of written text: their written taggers see the spoken one with capitals.
+set -eu
+data=$1 out=$2
+shift 2
+spoken() { echo "massive/$1.train massive/$1.dev"; }
+sets() {
+    case $1 in
+    *.spoken) spoken "${1%.*}" ;;
+    en.written) echo "btc/en.train btc/en.dev wnut17/en.train wnut17/en.dev" ;;
+    de.written) echo "europeana/de.train germeval14/de.dev" ;;
+    fr.written | nl.written) echo "europeana/${1%.*}.train europeana/${1%.*}.dev" ;;
+    lv.written) echo "fullstack/lv.train fullstack/lv.dev" ;;
+    pt.written) echo "bosque/pt.train bosque/pt.dev" ;;
+    *.written) spoken "${1%.*}" ;;
+    esac
+}
+licence() {
+    case $1 in
+    fr.written | nl.written) echo "CC0-1.0" ;;
+    lv.written | pt.written) echo "CC-BY-SA-4.0" ;;
+    *) echo "CC-BY-4.0" ;;
+    esac
+}
+for lang in en fr it es pt de nl lv; do
+    for register in spoken written; do
+        name=$lang.$register
+        case " $* " in "  " | *" $name "*) ;; *) continue ;; esac
+        files=""
+        for part in $(sets "$name"); do files="$files $data/$part.conll.xz"; done
+        # shellcheck disable=SC2086
+        python -m sottovoce train entities $files --lang "$lang" --register "$register" \
+            --licence "$(licence "$name")" --out "$out/$name.npz"
+    done
+done

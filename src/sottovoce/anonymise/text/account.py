@@ -1,0 +1,168 @@
+"""What was done to texts, for people and for machines; never a word of theirs."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from sottovoce.anonymise.text.anonymiser import TextAnonymiser, Transformed, count_words
+from sottovoce.anonymise.text.documents import Batch
+from sottovoce.anonymise.text.entities import model_id, shipped
+from sottovoce.anonymise.text.evaluate import Evaluation
+from sottovoce.anonymise.text.guarantee import Guarantee, leak_of_text
+
+
+@dataclass(frozen=True)
+class Account:
+    """What was found, by which rule, and what may have been missed."""
+
+    texts: int
+    words: int
+    found: int
+    kept: int
+    """Found and left as they were, which has probability 1 − p."""
+    by_rule: dict[str, int]
+    by_type: dict[str, int]
+    spans: list[dict[str, Any]]
+    masks: list[dict[str, Any]]
+    """Per text the private words by index: what a masker of sound needs."""
+    guarantee: Guarantee | None
+    models: list[str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """By name."""
+        own = {name: getattr(self, name) for name in ("texts", "words", "found", "kept")}
+        told = None if self.guarantee is None else self.guarantee.to_dict()
+        return {
+            **own,
+            "by_type": self.by_type,
+            "by_rule": self.by_rule,
+            "spans": self.spans,
+            "mask": self.masks,
+            "guarantee": told,
+            "models": self.models,
+        }
+
+    def lines(self) -> list[str]:
+        """For a terminal."""
+        told = [f"  {kind:<6} {count:>7,}" for kind, count in self.by_type.items()]
+        told += [f"  by {rule:<22} {count:>7,}" for rule, count in self.by_rule.items()]
+        if self.guarantee is None:
+            return [*told, "leak bound unknown: measure it with --evaluate on tagged text of yours"]
+        one = self.guarantee
+        told += [
+            f"leak: at most {100 * one.leak:.1f} % of private words stay (δ, 95 %; recall "
+            f"{100 * one.recall:.1f} % of {one.total:,} on {one.measured_on})",
+            f"a text with 10 private words keeps one with probability ≤ "
+            f"{leak_of_text(one.leak, 10):.2f}",
+        ]
+        for kind, value in one.epsilons().items():
+            told.append(f"ε of {kind} {value:.1f} with N = {one.tables[kind]:,}, average case")
+        told.append("on other text recall differs: measure it with --evaluate")
+        return told
+
+
+def account(anonymiser: TextAnonymiser, batch: Batch, done: Sequence[Transformed]) -> Account:
+    """Count what was done."""
+    spans = [
+        {"id": name, **span.to_dict()}
+        for name, one in zip(batch.ids, done, strict=True)
+        for span in one.spans
+    ]
+    return Account(
+        len(done),
+        count_words(batch.texts),
+        len(spans),
+        sum(span["replacement"] is None for span in spans),
+        dict(Counter(str(span["rule"]) for span in spans).most_common()),
+        dict(Counter(str(span["kind"]) for span in spans).most_common()),
+        spans,
+        [
+            {"id": name, "words": words}
+            for name, text, one in zip(batch.ids, batch.texts, done, strict=True)
+            if (words := masked_words(text, one))
+        ],
+        guarantee_of(anonymiser),
+        [model_id(path) for path in shipped(anonymiser.lang).values()],
+    )
+
+
+def masked_words(text: str, done: Transformed) -> list[int]:
+    """Indexes of the words, split at blanks, that are private at least in part."""
+    masked, position, at = [], 0, 0
+    spans = done.spans
+    for i, word in enumerate(text.split()):
+        position = text.index(word, position)
+        end = position + len(word)
+        while at < len(spans) and spans[at].end <= position:
+            at += 1
+        if at < len(spans) and spans[at].start < end:
+            masked.append(i)
+        position = end
+    return masked
+
+
+@cache
+def _measured() -> dict[str, Any]:
+    path = files("sottovoce.anonymise.text") / "models" / "recall.json"
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def guarantee_of(anonymiser: TextAnonymiser) -> Guarantee | None:
+    """From the recall of the shipped spoken tagger at the nearest lower τ that was measured."""
+    if anonymiser.detector.tagger is not None:
+        return None
+    rows = _measured()["languages"].get(anonymiser.lang, {})
+    taus = [t for t in rows if float(t) <= anonymiser.detector.tau]
+    if not taus:
+        return None
+    row = rows[max(taus, key=float)]
+    replacer = anonymiser.replacer
+    return Guarantee(
+        replacer.strategy,
+        replacer.probability,
+        row["missed"],
+        row["total"],
+        _measured()["set"],
+        anonymiser.table_sizes(),
+    )
+
+
+def evaluation_lines(found: Evaluation, tagger: str) -> list[str]:
+    """An evaluation for a terminal."""
+    tokens, (low, high) = found.tokens, found.interval
+    told = [
+        f"{found.sentences:,} sentences, {found.words:,} words, {tokens.there:,} of them private",
+        f"entities ({tagger}, most probable tags): F1 {100 * found.spans.f1:.1f}, "
+        f"precision {100 * found.spans.precision:.1f}, recall {100 * found.spans.recall:.1f}",
+    ]
+    told += [
+        f"  {kind:<6} F1 {100 * one.f1:5.1f}  of {one.there:,}"
+        for kind, one in found.by_type.items()
+    ]
+    told.append(
+        f"private words at τ = {found.tau:g}: recall {100 * tokens.recall:.1f} "
+        f"[{100 * low:.1f}, {100 * high:.1f}], precision {100 * tokens.precision:.1f}, "
+        f"{100 * found.over_masked:.1f} % of other words masked"
+    )
+    told += [
+        f"  {name:<13} recall {100 * one.recall:5.1f}  of {one.there:,}"
+        for name, one in found.token_recall.items()
+    ]
+    told += [
+        f"  {name} identifiers found at every mention: {100 * one.recall:.1f} % of {one.there:,}"
+        for name, one in found.whole.items()
+    ]
+    name, worst = found.worst
+    told.append(
+        f"leak bound δ (95 %) {100 * found.delta:.1f} %; worst group {name}: {100 * worst:.1f} %; "
+        f"a text with 10 private words keeps one with probability ≤ "
+        f"{leak_of_text(found.delta, 10):.2f}"
+    )
+    return told

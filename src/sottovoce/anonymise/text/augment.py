@@ -1,0 +1,123 @@
+"""Copies of training sentences with other names, so that taggers learn places of names, not lists.
+
+A tagger that has seen each name of its training set knows those names; the people it has to
+protect have others. Copies with names from lists and, mostly, with made-up names that are in no
+list (drawn letter by letter from trigrams of real ones) raise recall on unseen names most.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from sottovoce.anonymise.text.conll import Sentence
+from sottovoce.anonymise.text.lexicon import Lexicon, clitics
+
+MADE_UP = 0.6
+"""Share of swapped names that are made up."""
+_END = "\n"
+
+
+class Inventor:
+    """Makes up names that look like given ones: a Markov chain over letters, order 2."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        for name in names:
+            for i, letter in enumerate(name + _END):
+                counts[(_END * 2 + name)[i : i + 2]][letter] += 1
+        self._next = {
+            state: (list(c), np.cumsum(list(c.values())) / c.total()) for state, c in counts.items()
+        }
+
+    def name(self, rng: np.random.Generator, known: set[str]) -> str:
+        """A new one that is not among the ``known``."""
+        while True:
+            made = ""
+            while not made.endswith(_END):
+                letters, shares = self._next[(_END * 2 + made)[-2:]]
+                made += letters[int(np.searchsorted(shares, rng.random(), side="right"))]
+            made = made.removesuffix(_END)
+            if 3 <= len(made) <= 14 and made not in known:
+                return made
+
+
+class NameSwap:
+    """Replaces persons and places of a sentence by others, in lower case."""
+
+    def __init__(
+        self,
+        lexicon: Lexicon,
+        given: Sequence[str],
+        family: Sequence[str],
+        places: Sequence[str],
+        rng: np.random.Generator,
+    ) -> None:
+        self.rng = rng
+        self.lists = {
+            "given": [n.lower() for n in given if n.casefold() in lexicon.names],
+            "family": [n.lower() for n in family if n.casefold() in lexicon.names],
+            "world": sorted(lexicon.names),
+            "place": [p.lower() for p in places],
+        }
+        self.inventors = {kind: Inventor(self.lists[kind]) for kind in ("given", "family", "place")}
+        self.known = set(lexicon.names) | {p[0] for p in lexicon.places if len(p) == 1}
+
+    def __call__(self, sentence: Sentence) -> Sentence:
+        """A copy with all persons and places swapped."""
+        words: list[str] = []
+        tags: list[str] = []
+        done = 0
+        for start, end, kind in sentence.spans:
+            words += sentence.words[done:start]
+            tags += sentence.tags[done:start]
+            old = sentence.words[start:end]
+            new = self._other(kind, old) if kind in ("PER", "LOC") else list(old)
+            words += new
+            tags += [f"B-{kind}"] + [f"I-{kind}"] * (len(new) - 1)
+            done = end
+        words += sentence.words[done:]
+        tags += sentence.tags[done:]
+        return Sentence(tuple(words), tuple(tags))
+
+    def _other(self, kind: str, old: Sequence[str]) -> list[str]:
+        if kind == "PER":
+            kinds = ["given", "family"] if len(old) > 1 else [self._pick(["given", "family"])]
+        else:
+            kinds = ["place"]
+        new = " ".join(self._draw(kind) for kind in kinds).split()
+        before, after = old[0][: clitics(old[0])[0]], old[-1][clitics(old[-1])[1] :]
+        new[0], new[-1] = before + new[0], new[-1] + after
+        return [_cased_like(word, old[0]) for word in new]
+
+    def _draw(self, kind: str) -> str:
+        if self.rng.random() < MADE_UP:
+            return self.inventors[kind].name(self.rng, self.known)
+        if kind != "place" and self.rng.random() < 0.5:
+            kind = "world"
+        return self._pick(self.lists[kind])
+
+    def _pick(self, values: Sequence[str]) -> str:
+        return values[int(self.rng.integers(len(values)))]
+
+
+def _cased_like(word: str, model: str) -> str:
+    start = clitics(model)[0]
+    if model[start : start + 1].isupper():
+        begin = clitics(word)[0]
+        return word[:begin] + word[begin : begin + 1].upper() + word[begin + 1 :]
+    return word
+
+
+CAPITALS = frozenset({"PER", "LOC", "ORG"})
+
+
+def cased_view(sentence: Sentence) -> Sentence:
+    """Spoken text as it might be written: a capital at the beginning and in every name."""
+    words = list(sentence.words)
+    for i, tag in enumerate(sentence.tags):
+        if i == 0 or tag[2:] in CAPITALS:
+            words[i] = _cased_like(words[i], "X")
+    return Sentence(tuple(words), sentence.tags)

@@ -1,0 +1,130 @@
+"""Tagged sentences: CoNLL files, and spans from tags.
+
+One word a line with its tag in the second column (IOB2: ``B-PER`` begins, ``I-PER`` goes on, ``O``
+is outside), columns separated by tabs or blanks, an empty line after a sentence. Files may be
+compressed with xz.
+"""
+
+from __future__ import annotations
+
+import lzma
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sottovoce.errors import InputError
+from sottovoce.files import check_there
+
+Span = tuple[int, int, str]
+"""First word, the one after the last, type."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """Words and their tags."""
+
+    words: tuple[str, ...]
+    tags: tuple[str, ...]
+
+    @property
+    def spans(self) -> list[Span]:
+        """The entities."""
+        return spans_of(self.tags)
+
+
+def spans_of(tags: Sequence[str]) -> list[Span]:
+    """Entities from IOB2 tags; a stray ``I-`` begins one, as in the CoNLL scorer.
+
+    >>> spans_of(["B-PER", "I-PER", "O", "I-LOC", "B-LOC"])
+    [(0, 2, 'PER'), (3, 4, 'LOC'), (4, 5, 'LOC')]
+    """
+    spans: list[Span] = []
+    start, kind = 0, ""
+    for i, tag in enumerate([*tags, "O"]):
+        if kind and tag != f"I-{kind}":
+            spans.append((start, i, kind))
+            kind = ""
+        if not kind and tag != "O":
+            start, kind = i, tag[2:]
+    return spans
+
+
+def tags_of(spans: Sequence[Span], length: int) -> list[str]:
+    """IOB2 tags of spans that do not overlap."""
+    tags = ["O"] * length
+    for start, end, kind in spans:
+        tags[start:end] = [f"B-{kind}"] + [f"I-{kind}"] * (end - start - 1)
+    return tags
+
+
+def asr_view(sentence: Sentence) -> Sentence:
+    """As a recogniser would write it: lower case, no punctuation; tags stay with their words.
+
+    >>> asr_view(Sentence(("Hi", ",", "Ann", "!"), ("O", "O", "B-PER", "O"))).words
+    ('hi', 'ann')
+    """
+    words: list[str] = []
+    tags: list[str] = []
+    opened = ""
+    for word, tag in zip(sentence.words, sentence.tags, strict=True):
+        bare = bare_word(word)
+        if tag[:2] == "B-":
+            opened = ""
+        if bare:
+            if tag[:2] == "I-" and opened != tag[2:]:
+                tag = f"B-{tag[2:]}"
+            words.append(bare)
+            tags.append(tag)
+            opened = tag[2:]
+    return Sentence(tuple(words), tuple(tags))
+
+
+def bare_word(word: str) -> str:
+    """A word in lower case without punctuation around it; nothing of punctuation alone."""
+    start, end = 0, len(word)
+    while start < end and not word[start].isalnum():
+        start += 1
+    while end > start and not word[end - 1].isalnum():
+        end -= 1
+    return word[start:end].lower()
+
+
+def read_conll(path: Path) -> list[Sentence]:
+    """All sentences of a file."""
+    check_there(path)
+    try:
+        data = path.read_bytes()
+        text = (lzma.decompress(data) if path.suffix == ".xz" else data).decode()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}); check the name") from None
+    except (lzma.LZMAError, UnicodeDecodeError):
+        raise InputError(f"{path}: neither UTF-8 text nor such text in xz; convert it") from None
+    sentences: list[Sentence] = []
+    words: list[str] = []
+    tags: list[str] = []
+    for number, line in enumerate([*text.split("\n"), ""], 1):
+        columns = line.split("\t") if "\t" in line else line.split()
+        if not line.strip():
+            if words:
+                sentences.append(Sentence(tuple(words), tuple(tags)))
+            words, tags = [], []
+        elif len(columns) < 2 or not _is_tag(columns[1].strip()):
+            raise InputError(f"{path}:{number}: not 'word TAB tag' with a tag like B-PER or O")
+        else:
+            words.append(columns[0].strip())
+            tags.append(columns[1].strip())
+    if not sentences:
+        raise InputError(f"{path}: no sentence in it; one word a line with its tag")
+    return sentences
+
+
+def _is_tag(tag: str) -> bool:
+    return tag == "O" or (tag[:2] in ("B-", "I-") and len(tag) > 2)
+
+
+def write_conll(sentences: Sequence[Sentence]) -> str:
+    """The text of a file."""
+    return "".join(
+        "".join(f"{w}\t{t}\n" for w, t in zip(s.words, s.tags, strict=True)) + "\n"
+        for s in sentences
+    )

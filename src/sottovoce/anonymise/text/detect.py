@@ -1,0 +1,266 @@
+"""Finding what is private in texts: taggers, patterns, lists, and what one finding implies.
+
+A text that was transformed looks different to a tagger: a neighbour of a name may look private
+once the name is gone. So a text is looked at again with its private words hidden, until nothing
+new is found. What comes out, transformed again, therefore stays as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sottovoce.anonymise.text import patterns
+from sottovoce.anonymise.text.crf import Weights
+from sottovoce.anonymise.text.entities import (
+    PRIVATE,
+    TAU,
+    TYPES,
+    Entity,
+    Tagger,
+    shipped,
+    shipped_tagger,
+    united,
+)
+from sottovoce.anonymise.text.lexicon import check_language, clitics, lexicon
+from sottovoce.anonymise.text.lists import Phrases
+from sottovoce.anonymise.text.tokens import Token, is_asr_view, sentences, tokenise
+from sottovoce.errors import UsageError
+
+HIDDEN = "█████"
+"""What stands for words that were found already."""
+PLACEHOLDER = re.compile(
+    rf"█{{5}}|\[(?:{'|'.join(TYPES)})(?:_\d+)?\]|(?<!\w)(?:{'|'.join(TYPES)})_[A-Z2-7]{{8}}(?!\w)"
+)
+SURE = 0.5
+"""Score from which a name is looked for in the whole document."""
+ROUNDS = 8
+REGISTERS = ("auto", "spoken", "written", "both")
+_SPREAD = ("PER", "ORG")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Characters of a text that are private."""
+
+    start: int
+    end: int
+    kind: str
+    score: float
+    rule: str
+
+
+@dataclass(frozen=True)
+class Detector:
+    """Finds what is private in texts of one language.
+
+    >>> [(one.start, one.end, one.kind) for one in Detector("en").find(["call ann at nine pm"])[0]]
+    [(5, 8, 'PER'), (12, 19, 'TIME')]
+    """
+
+    lang: str
+    tau: float = TAU
+    types: Sequence[str] = PRIVATE
+    register: str = "auto"
+    deny: Mapping[str, str] = field(default_factory=dict)
+    """Phrases that are always private, with their type."""
+    allow: Iterable[str] = ()
+    """Phrases that never are, unless they are denied."""
+    tagger: Path | None = None
+    """Weights of one's own, used instead of those of the package."""
+    propagate: bool = True
+
+    def __post_init__(self) -> None:
+        check_language(self.lang)
+        if not 0 < self.tau < 1:
+            raise UsageError(f"τ of {self.tau:g}; between 0 and 1, e.g. {TAU}")
+        if self.register not in REGISTERS:
+            raise UsageError(f"register {self.register!r}; there are {', '.join(REGISTERS)}")
+        for kind in (*self.types, *self.deny.values()):
+            if kind not in TYPES:
+                raise UsageError(f"type {kind!r}; there are {', '.join(TYPES)}")
+        own = None if self.tagger is None else Tagger(Weights.load(self.tagger), self.lang)
+        object.__setattr__(self, "_own", own)
+        object.__setattr__(self, "_denied", Phrases(self.deny))
+        object.__setattr__(self, "_allowed", Phrases(dict.fromkeys(self.allow, "")))
+
+    def find(
+        self, texts: Sequence[str], documents: Sequence[str] | None = None
+    ) -> list[list[Finding]]:
+        """What is private in each text; names spread over texts of one document."""
+        names = documents if documents is not None else [""] * len(texts)
+        views = [_View.of(text) for text in texts]
+        found: list[list[Finding]] = [[] for _ in texts]
+        open_ones = list(range(len(texts)))
+        for _ in range(ROUNDS):
+            new = self._look([views[i].text for i in open_ones], [names[i] for i in open_ones])
+            changed = []
+            for i, findings in zip(open_ones, new, strict=True):
+                if findings:
+                    back = [views[i].original(one) for one in findings]
+                    found[i] += back
+                    views[i] = views[i].hiding(back)
+                    changed.append(i)
+            touched = {names[i] for i in changed}
+            open_ones = [i for i in open_ones if names[i] in touched] if self.propagate else changed
+            if not changed:
+                break
+        return [sorted(one, key=lambda f: f.start) for one in found]
+
+    def _look(self, texts: Sequence[str], documents: Sequence[str]) -> list[list[Finding]]:
+        """One look at every text."""
+        tokens = [tokenise(text) for text in texts]
+        words = [[token.text for token in one] for one in tokens]
+        raw = self._tagged(words)
+        allowed: Phrases = self._allowed  # type: ignore[attr-defined]
+        denied: Phrases = self._denied  # type: ignore[attr-defined]
+        entities: list[list[Entity]] = []
+        for text, own, forms, tagged in zip(texts, tokens, words, raw, strict=True):
+            every = [
+                *tagged,
+                *patterns.written(text, own, self.lang),
+                *patterns.spoken(forms, self.lang),
+            ]
+            every = [one for one in every if one.kind in self.types]
+            kept = _without(united(every), allowed.words_in(forms))
+            entities.append(united([*kept, *denied.find(forms)]))
+        if self.propagate:
+            entities = self._spread(words, entities, documents)
+        return [
+            [_finding(own, one) for one in _without(every, _hidden(own))]
+            for own, every in zip(tokens, entities, strict=True)
+        ]
+
+    def _tagged(self, words: Sequence[Sequence[str]]) -> list[list[Entity]]:
+        """What the taggers find, each in the texts it is for."""
+        found: list[list[Entity]] = [[] for _ in words]
+        plain = [is_asr_view([w for w in one if w != HIDDEN]) for one in words]
+        for tagger, in_asr_view, in_cased in self._taggers():
+            chosen = [i for i, asr in enumerate(plain) if (in_asr_view if asr else in_cased)]
+            pieces = [(i, *cut) for i in chosen for cut in sentences(words[i])]
+            forms = [
+                [w.lower() for w in words[i][a:b]] if plain[i] else words[i][a:b]
+                for i, a, b in pieces
+            ]
+            for (i, a, _), entities in zip(pieces, tagger.find(forms, self.tau), strict=True):
+                found[i] += [
+                    Entity(e.start + a, e.end + a, e.kind, e.score, e.rule) for e in entities
+                ]
+        return found
+
+    def _taggers(self) -> list[tuple[Tagger, bool, bool]]:
+        """Taggers, and whether each is used in the ASR view and in text with capitals."""
+        own: Tagger | None = self._own  # type: ignore[attr-defined]
+        if own is not None:
+            return [(own, True, True)]
+        there = shipped(self.lang)
+        use = {
+            "spoken": (self.register != "written", self.register != "written"),
+            "written": (self.register in ("written", "both"), self.register != "spoken"),
+        }
+        return [(shipped_tagger(self.lang, name), *use[name]) for name in there if any(use[name])]
+
+    def _spread(
+        self,
+        words: Sequence[Sequence[str]],
+        entities: Sequence[list[Entity]],
+        documents: Sequence[str],
+    ) -> list[list[Entity]]:
+        """Every occurrence of a name that was found with some certainty in the same document."""
+        known: dict[str, dict[str, str]] = {}
+        lex = lexicon(self.lang)
+        for forms, every, document in zip(words, entities, documents, strict=True):
+            for one in every:
+                if one.kind in _SPREAD and one.score >= SURE and one.kind in self.types:
+                    for form in forms[one.start : one.end]:
+                        core = form[slice(*clitics(form))].casefold()
+                        if len(core) > 2 and core.isalpha() and not lex.common(core):
+                            known.setdefault(document, {}).setdefault(core, one.kind)
+        allowed: Phrases = self._allowed  # type: ignore[attr-defined]
+        spread = []
+        for forms, every, document in zip(words, entities, documents, strict=True):
+            if document not in known:
+                spread.append(every)
+                continue
+            cores = [form[slice(*clitics(form))].casefold() for form in forms]
+            names = known[document]
+            again = [
+                Entity(i, i + 1, names[core], 0.0, "document")
+                for i, core in enumerate(cores)
+                if core in names
+            ]
+            spread.append(united([*every, *_without(again, allowed.words_in(forms))]))
+        return spread
+
+
+def _without(entities: Iterable[Entity], words: set[int]) -> list[Entity]:
+    """Entities without some words; what is left of one on both sides becomes two."""
+    left: list[Entity] = []
+    for one in entities:
+        for i in range(one.start, one.end):
+            if i in words:
+                continue
+            if left and left[-1].end == i > one.start and i - 1 not in words:
+                last = left.pop()
+                left.append(Entity(last.start, i + 1, one.kind, one.score, one.rule))
+            else:
+                left.append(Entity(i, i + 1, one.kind, one.score, one.rule))
+    return left
+
+
+def _hidden(tokens: Sequence[Token]) -> set[int]:
+    """Words that are placeholders, and marks, which are private only inside an entity."""
+    return {i for i, token in enumerate(tokens) if "█" in token.text}
+
+
+def _finding(tokens: Sequence[Token], one: Entity) -> Finding:
+    """Its characters, without clitics at either end."""
+    first, last = tokens[one.start], tokens[one.end - 1]
+    start = first.start + clitics(first.text)[0]
+    end = last.start + clitics(last.text)[1]
+    return Finding(start, max(end, start + 1), one.kind, one.score, one.rule)
+
+
+@dataclass(frozen=True)
+class _View:
+    """A text with parts hidden, and the way back to its characters."""
+
+    source: str
+    hidden: tuple[tuple[int, int], ...]
+    text: str
+    starts: tuple[int, ...]
+    shifts: tuple[int, ...]
+
+    @classmethod
+    def of(cls, source: str) -> _View:
+        """A text whose placeholders are hidden."""
+        return cls.make(source, [match.span() for match in PLACEHOLDER.finditer(source)])
+
+    @classmethod
+    def make(cls, source: str, hidden: Iterable[tuple[int, int]]) -> _View:
+        """A text with some parts hidden."""
+        spans = sorted(hidden)
+        pieces, starts, shifts = [], [0], [0]
+        done = length = 0
+        for start, end in spans:
+            pieces += [source[done:start], HIDDEN]
+            length += start - done + len(HIDDEN)
+            done = end
+            starts.append(length)
+            shifts.append(done - length)
+        pieces.append(source[done:])
+        return cls(source, tuple(spans), "".join(pieces), tuple(starts), tuple(shifts))
+
+    def original(self, one: Finding) -> Finding:
+        """The same finding in the characters of the source."""
+        start, end = (
+            p + self.shifts[bisect_right(self.starts, p) - 1] for p in (one.start, one.end - 1)
+        )
+        return Finding(start, end + 1, one.kind, one.score, one.rule)
+
+    def hiding(self, findings: Iterable[Finding]) -> _View:
+        """With more parts hidden."""
+        return _View.make(self.source, [*self.hidden, *((f.start, f.end) for f in findings)])

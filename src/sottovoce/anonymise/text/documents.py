@@ -1,0 +1,230 @@
+"""Texts in files: plain lines, Kaldi's ``text``, JSON lines, CTM. What comes out mirrors it.
+
+A format is known by the file's name (``text``, ``.ctm``, ``.jsonl``) unless it is named; every
+other file is plain lines. Ids, times and further fields are kept.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sottovoce.anonymise.text.anonymiser import Transformed
+from sottovoce.errors import InputError, UsageError
+from sottovoce.files import check_there
+
+FORMATS = ("lines", "kaldi", "jsonl", "ctm")
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The texts of a file, and how to write the file again with other texts."""
+
+    texts: list[str]
+    documents: list[str]
+    ids: list[str]
+    write: Callable[[Sequence[Transformed]], str]
+
+
+def format_of(path: Path) -> str:
+    """The format by the file's name."""
+    if path.name == "text":
+        return "kaldi"
+    return {".jsonl": "jsonl", ".ctm": "ctm"}.get(path.suffix.lower(), "lines")
+
+
+def read_batch(path: Path, form: str | None = None) -> Batch:
+    """Read a file of texts."""
+    if form is not None and form not in FORMATS:
+        raise UsageError(f"format {form!r}; there are {', '.join(FORMATS)}")
+    try:
+        check_there(path)
+        data = path.read_bytes()
+        text = data.decode("utf-8")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}); check the name") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 from byte {error.start}; convert it") from None
+    ending = "\n" if text.endswith("\n") else ""
+    lines = text.removesuffix("\n").split("\n")
+    return _READERS[form or format_of(path)](path, lines, ending)
+
+
+def _lines(path: Path, lines: list[str], ending: str) -> Batch:
+    def write(done: Sequence[Transformed]) -> str:
+        return "\n".join(one.text for one in done) + ending
+
+    return Batch(lines, [""] * len(lines), [str(i + 1) for i in range(len(lines))], write)
+
+
+def _kaldi(path: Path, lines: list[str], ending: str) -> Batch:
+    parts = [line.partition(" ") for line in lines]
+    for number, (key, _, _) in enumerate(parts, 1):
+        if not key.strip():
+            raise InputError(f"{path}:{number}: no utterance id; Kaldi wants 'id words'")
+
+    def write(done: Sequence[Transformed]) -> str:
+        rows = zip(parts, done, strict=True)
+        return "\n".join(key + gap + one.text for (key, gap, _), one in rows) + ending
+
+    texts = [text for _, _, text in parts]
+    return Batch(texts, [""] * len(texts), [key for key, _, _ in parts], write)
+
+
+# ======================================================================================== JSON
+
+
+def _jsonl(path: Path, lines: list[str], ending: str) -> Batch:
+    rows = [_json_row(path, number, line) for number, line in enumerate(lines, 1)]
+
+    def write(done: Sequence[Transformed]) -> str:
+        made = [_json_done(row, one) for row, one in zip(rows, done, strict=True)]
+        return "\n".join("" if row is None else _dumps(row) for row in made) + ending
+
+    texts = [_json_text(row) for row in rows]
+    names = [str((row or {}).get("document", "")) for row in rows]
+    ids = [str((row or {}).get("id", i + 1)) for i, row in enumerate(rows)]
+    return Batch(texts, names, ids, write)
+
+
+def _dumps(row: dict[str, Any]) -> str:
+    return json.dumps(row, ensure_ascii=False)
+
+
+def _json_row(path: Path, number: int, line: str) -> dict[str, Any] | None:
+    if not line.strip():
+        return None
+    try:
+        row = json.loads(line)
+        words = row.get("words")
+        fine = isinstance(row.get("text", ""), str) and ("text" in row or words is not None)
+        fine = fine and all(isinstance(word["w"], str) for word in words or ())
+    except (ValueError, AttributeError, TypeError, KeyError):
+        fine = False
+    if not fine:
+        raise InputError(f'{path}:{number}: not {{"text": …}} or {{"words": [{{"w": …}}]}}')
+    found: dict[str, Any] = row
+    return found
+
+
+def _json_text(row: dict[str, Any] | None) -> str:
+    if row is None:
+        return ""
+    words = row.get("words")
+    return " ".join(word["w"] for word in words) if words is not None else row["text"]
+
+
+def _json_done(row: dict[str, Any] | None, done: Transformed) -> dict[str, Any] | None:
+    """With words, the new ones share the time of what they replace."""
+    if row is None:
+        return None
+    if row.get("words") is None:
+        return {**row, "text": done.text}
+    words = row["words"]
+    new = [
+        entry
+        for start, end, text in regroup([word["w"] for word in words], done)
+        for entry in _json_words(words[start:end], text.split())
+    ]
+    text = {"text": " ".join(word["w"] for word in new)} if "text" in row else {}
+    return {**row, **text, "words": new}
+
+
+def _json_words(old: Sequence[dict[str, Any]], new: Sequence[str]) -> list[dict[str, Any]]:
+    if len(old) == len(new) == 1:
+        return [{**old[0], "w": new[0]}]
+    begin, end = old[0].get("t0"), old[-1].get("t1")
+    if begin is None or end is None:
+        return [{"w": word} for word in new]
+    cuts = _cuts(float(begin), float(end), len(new))
+    return [{"w": w, "t0": a, "t1": b} for w, a, b in zip(new, cuts, cuts[1:], strict=False)]
+
+
+def _cuts(begin: float, end: float, count: int) -> list[float]:
+    """Times that cut a stretch into equal parts."""
+    return [round(begin + (end - begin) * i / max(count, 1), 4) for i in range(count + 1)]
+
+
+def regroup(words: Sequence[str], done: Transformed) -> list[tuple[int, int, str]]:
+    """New text over the old words it stands for: the first, the one after the last, the text.
+
+    ``words`` joined by blanks is the text that was transformed.
+    """
+    starts, position = [], 0
+    for word in words:
+        starts.append(position)
+        position += len(word) + 1
+    text = " ".join(words)
+    spans = [span for span in done.spans if span.replacement is not None]
+    groups: list[tuple[int, int, str]] = []
+    i = at = 0
+    while i < len(words):
+        first, copied, end, new = i, starts[i], starts[i] + len(words[i]), ""
+        while at < len(spans) and spans[at].start < end:
+            while spans[at].end > end:
+                i += 1
+                end = starts[i] + len(words[i])
+            new += text[copied : spans[at].start] + str(spans[at].replacement)
+            copied = spans[at].end
+            at += 1
+        groups.append((first, i + 1, new + text[copied:end]))
+        i += 1
+    return groups
+
+
+# ======================================================================================== CTM
+
+
+def _ctm(path: Path, lines: list[str], ending: str) -> Batch:
+    """Words with times; those of one recording and channel, in order, are one text."""
+    rows: dict[tuple[str, str], list[tuple[float, float, list[str]]]] = {}
+    for number, line in enumerate(lines, 1):
+        parts = line.split()
+        if not parts or line.startswith(";;"):
+            continue
+        try:
+            begin, length = float(parts[2]), float(parts[3])
+            rows.setdefault((parts[0], parts[1]), []).append((begin, length, parts[4:]))
+            if not parts[4:]:
+                raise ValueError
+        except (ValueError, IndexError):
+            raise InputError(
+                f"{path}:{number}: not 'recording channel start length word'"
+            ) from None
+    texts = [" ".join(parts[0] for _, _, parts in own) for own in rows.values()]
+
+    def write(done: Sequence[Transformed]) -> str:
+        made = [
+            line
+            for key, own, one in zip(rows, rows.values(), done, strict=True)
+            for line in _ctm_lines(key, own, one)
+        ]
+        return "\n".join(made) + ending
+
+    names = [" ".join(key) for key in rows]
+    return Batch(texts, [name for name, _ in rows], names, write)
+
+
+def _ctm_lines(
+    key: tuple[str, str], own: Sequence[tuple[float, float, list[str]]], done: Transformed
+) -> list[str]:
+    lines = []
+    for start, end, text in regroup([parts[0] for _, _, parts in own], done):
+        new, old = text.split(), own[start:end]
+        begin, last = old[0][0], old[-1][0] + old[-1][1]
+        cuts = _cuts(begin, last, len(new))
+        rest = old[0][2][1:] if len(old) == len(new) == 1 else []
+        for word, a, b in zip(new, cuts, cuts[1:], strict=False):
+            lines.append(" ".join([*key, f"{a:.3f}", f"{b - a:.3f}", word, *rest]))
+    return lines
+
+
+_READERS: dict[str, Callable[[Path, list[str], str], Batch]] = {
+    "lines": _lines,
+    "kaldi": _kaldi,
+    "jsonl": _jsonl,
+    "ctm": _ctm,
+}

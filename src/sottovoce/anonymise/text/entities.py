@@ -1,0 +1,144 @@
+"""Taggers of private words: which words of a sentence name a person, a place, a time …
+
+Two a language: ``spoken``, which sees the text as a recogniser writes it, and ``written``, which
+sees it as it is. τ decides how sure a tagger must be that a word is *not* private: a word is
+private if P(O) < τ, so a higher τ misses less and masks more.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+
+from sottovoce.anonymise.text.conll import bare_word, spans_of
+from sottovoce.anonymise.text.crf import Crf, Weights
+from sottovoce.anonymise.text.lexicon import check_language, lexicon
+
+TYPES = ("PER", "LOC", "ORG", "DATE", "TIME", "EMAIL", "PHONE", "URL", "ID", "NUM", "MISC")
+PRIVATE = tuple(kind for kind in TYPES if kind != "MISC")
+"""Types that are private unless others are asked for."""
+TAU = 0.95
+_NEVER = np.float32(-1e6)
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A run of words that names something."""
+
+    start: int
+    end: int
+    """The word after its last."""
+    kind: str
+    score: float
+    rule: str
+    """What found it, such as ``tagger spoken`` or ``pattern iban``."""
+
+    @property
+    def length(self) -> int:
+        """Words it has."""
+        return self.end - self.start
+
+
+class Tagger:
+    """One tagger of one language."""
+
+    def __init__(self, weights: Weights, lang: str) -> None:
+        self.crf = Crf(weights, lexicon(lang))
+        self.card = weights.card
+        self.spoken = weights.card.get("register") != "written"
+        self.rule = f"tagger {weights.card.get('register', 'own')}"
+
+    def find(self, sentences: Sequence[Sequence[str]], tau: float | None) -> list[list[Entity]]:
+        """Entities of every sentence; without τ, those of the most probable tags."""
+        if not self.spoken:
+            return self._find(sentences, tau)
+        kept = [[i for i, word in enumerate(one) if bare_word(word)] for one in sentences]
+        bare = [[bare_word(one[i]) for i in own] for one, own in zip(sentences, kept, strict=True)]
+        found = self._find(bare, tau)
+        return [
+            [Entity(own[e.start], own[e.end - 1] + 1, e.kind, e.score, e.rule) for e in one]
+            for one, own in zip(found, kept, strict=True)
+        ]
+
+    def _find(self, sentences: Sequence[Sequence[str]], tau: float | None) -> list[list[Entity]]:
+        crf = self.crf
+        emissions = crf.emissions(sentences)
+        outside = [one[:, crf.outside] for one in crf.marginals(emissions)]
+        if tau is not None:
+            emissions = [
+                self._constrained(one, unsure < tau)
+                for one, unsure in zip(emissions, outside, strict=True)
+            ]
+        return [
+            [
+                Entity(start, end, kind, float(1 - unsure[start:end].mean()), self.rule)
+                for start, end, kind in spans_of(path)
+            ]
+            for path, unsure in zip(crf.best_paths(emissions), outside, strict=True)
+        ]
+
+    def _constrained(self, scores: np.ndarray, private: np.ndarray) -> np.ndarray:
+        """Scores under which the best path is outside exactly where a word is not private."""
+        scores = scores.copy()
+        scores[private, self.crf.outside] = _NEVER
+        inside = np.arange(scores.shape[1]) != self.crf.outside
+        scores[np.ix_(~private, inside)] = _NEVER
+        return scores
+
+
+def shipped(lang: str) -> dict[str, Path]:
+    """The weights that come with the package, by register."""
+    check_language(lang)
+    folder = Path(str(files("sottovoce.anonymise.text") / "models"))
+    paths = {register: folder / f"{lang}.{register}.npz" for register in ("spoken", "written")}
+    return {register: path for register, path in paths.items() if path.exists()}
+
+
+@cache
+def shipped_tagger(lang: str, register: str) -> Tagger:
+    """A tagger of the package, loaded once."""
+    return Tagger(Weights.load(shipped(lang)[register]), lang)
+
+
+def model_id(path: Path) -> str:
+    """Name and the beginning of the SHA-256 of a file of weights."""
+    return f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()[:12]}"
+
+
+def united(entities: Iterable[Entity]) -> list[Entity]:
+    """Entities without overlap; what a loser covers besides stays private.
+
+    Lists win over patterns, patterns with a form of their own over taggers, then the longer wins,
+    then the surer.
+
+    >>> both = united([Entity(0, 2, "PER", 0.9, "a"), Entity(1, 4, "ORG", 0.5, "b")])
+    >>> [(one.start, one.end, one.kind) for one in both]
+    [(0, 1, 'PER'), (1, 4, 'ORG')]
+    """
+    ranked = sorted(entities, key=lambda e: (_rank(e), -e.length, -e.score, e.start))
+    owner: dict[int, Entity] = {}
+    for one in ranked:
+        for i in range(one.start, one.end):
+            owner.setdefault(i, one)
+    found: list[Entity] = []
+    for i in sorted(owner):
+        one = owner[i]
+        if found and found[-1].end == i and i > 0 and owner[i - 1] is one:
+            found[-1] = _span(one, found[-1].start, i + 1)
+        else:
+            found.append(_span(one, i, i + 1))
+    return found
+
+
+def _rank(one: Entity) -> int:
+    return 0 if one.rule == "list" else 1 if one.rule[:7] == "pattern" and one.score >= 1 else 2
+
+
+def _span(one: Entity, start: int, end: int) -> Entity:
+    return Entity(start, end, one.kind, one.score, one.rule)

@@ -1,0 +1,109 @@
+"""What a tagger sees of a word, and of the words around it.
+
+Nearly all attributes belong to one word seen from a distance of −2 … 2, so the weights of a word
+can be added up once and kept. Only pairs of words and places of several words go beyond that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from sottovoce.anonymise.text.lexicon import Lexicon, clitics
+
+DISTANCES = (0, -1, 1, -2, 2)
+BOUNDARY = ""
+"""Stands for the place before the first and after the last word."""
+
+_RUN = re.compile(r"(.)\1{2,}")
+
+
+def word_attributes(form: str, distance: int, lexicon: Lexicon) -> list[str]:
+    """Attributes of a word for the tag of the word ``distance`` places away from it.
+
+    >>> from sottovoce.anonymise.text.lexicon import lexicon
+    >>> word_attributes("Anna", -2, lexicon("en"))
+    ['-2w=anna', '-2h=Xxx', '-2n=F', '-2z=8']
+    """
+    mark = f"{distance:+d}" if distance else ""
+    if form == BOUNDARY:
+        return [f"{mark}^"] if distance else []
+    return [mark + one for one in _described(form, abs(distance), lexicon)]
+
+
+@lru_cache(maxsize=1 << 16)
+def _described(form: str, far: int, lexicon: Lexicon) -> tuple[str, ...]:
+    low = form.lower()
+    start, end = clitics(low)
+    core = low[start:end]
+    found = [f"w={low}", f"h={shape(form)}"]
+    if core != low:
+        found.append(f"k={core}")
+    if kind := lexicon.named(core):
+        found.append(f"n={kind}")
+    zipf = lexicon.frequency.get(low, lexicon.frequency.get(core, 0))
+    found.append(f"z={zipf}")
+    cluster = lexicon.cluster.get(low, lexicon.cluster.get(core))
+    if cluster is not None:
+        found += [f"c{bits}={cluster & ((1 << bits) - 1)}" for bits in (4, 6, 10)]
+    if far == 2:
+        return tuple(found)
+    found.append(f"s3={core[-3:]}")
+    if far == 1:
+        return tuple(found)
+    if cluster is not None:
+        found.append(f"c={cluster}")
+    found += [f"p{n}={core[:n]}" for n in range(1, 5) if len(core) > n]
+    found += [f"s{n}={core[-n:]}" for n in (1, 2, 4) if len(core) > n]
+    found += [f"l={min(len(core), 8)}", "1"]
+    if "-" in form:
+        found.append("hyphen")
+    if any(c.isdigit() for c in form):
+        found.append("digit")
+    return tuple(found)
+
+
+def shape(form: str) -> str:
+    """Letters as X or x, digits as 9, runs cut at two.
+
+    >>> shape("McDonald's"), shape("12:30"), shape("BERLIN")
+    ("XxXxx'x", '99:99', 'XX')
+    """
+    mapped = "".join(
+        "X" if c.isupper() else "x" if c.isalpha() else "9" if c.isdigit() else c for c in form
+    )
+    return _RUN.sub(r"\1\1", mapped)[:12]
+
+
+def pair_attributes(forms: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+    """Per word its pairs with the one before and the one after, and the pair of those two."""
+    low = [BOUNDARY, *(form.lower() for form in forms), BOUNDARY]
+    for before, word, after in zip(low, low[1:], low[2:], strict=False):
+        yield f"b={before}|{word}", f"a={word}|{after}", f"t={before}|{after}"
+
+
+def place_attributes(forms: Sequence[str], lexicon: Lexicon) -> list[list[str]]:
+    """Per word whether it, or a neighbour, is in a place of the lists."""
+    low = [form.lower() for form in forms]
+    marks = ["", *lexicon.place_marks([one[slice(*clitics(one))] for one in low]), ""]
+    found: list[list[str]] = []
+    for i in range(1, len(marks) - 1):
+        own = [f"g={marks[i]}"] if marks[i] else []
+        own += [f"-1g={marks[i - 1]}"] if marks[i - 1] else []
+        own += [f"+1g={marks[i + 1]}"] if marks[i + 1] else []
+        found.append(own)
+    return found
+
+
+def sentence_attributes(forms: Sequence[str], lexicon: Lexicon) -> list[list[str]]:
+    """All attributes of every word of a sentence: what taggers are trained on."""
+    padded = [BOUNDARY, BOUNDARY, *forms, BOUNDARY, BOUNDARY]
+    pairs = pair_attributes(forms)
+    found = []
+    for i, (pair, places) in enumerate(zip(pairs, place_attributes(forms, lexicon), strict=True)):
+        own = [*pair, *places]
+        for distance in DISTANCES:
+            own += word_attributes(padded[i + 2 + distance], distance, lexicon)
+        found.append(own)
+    return found

@@ -1,0 +1,67 @@
+"""Lists of phrases: what is always private, what never is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from sottovoce.anonymise.text.entities import Entity
+from sottovoce.anonymise.text.lexicon import clitics
+from sottovoce.anonymise.text.tokens import tokenise
+from sottovoce.errors import InputError
+from sottovoce.files import check_there
+
+
+class Phrases:
+    """Phrases that are found whatever their case, with clitics around them or not.
+
+    >>> [(one.start, one.end) for one in Phrases({"Ann Lee": "PER"}).find(["to", "ann", "lee's"])]
+    [(1, 3)]
+    """
+
+    def __init__(self, phrases: Mapping[str, str]) -> None:
+        self._by_first: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+        for phrase, kind in phrases.items():
+            words = tuple(_core(token.text) for token in tokenise(phrase))
+            if words:
+                self._by_first.setdefault(words[0], []).append((words, kind))
+        for same in self._by_first.values():
+            same.sort(key=lambda one: -len(one[0]))
+
+    def find(self, forms: Sequence[str]) -> list[Entity]:
+        """Where they stand; of two that begin at one word the longer."""
+        if not self._by_first:
+            return []
+        cores = [_core(form) for form in forms]
+        found = []
+        for i, core in enumerate(cores):
+            for words, kind in self._by_first.get(core, ()):
+                if tuple(cores[i : i + len(words)]) == words:
+                    found.append(Entity(i, i + len(words), kind, 1.0, "list"))
+                    break
+        return found
+
+    def words_in(self, forms: Sequence[str]) -> set[int]:
+        """All words that they cover."""
+        return {i for one in self.find(forms) for i in range(one.start, one.end)}
+
+
+def _core(form: str) -> str:
+    return form[slice(*clitics(form))].casefold()
+
+
+def read_phrases(path: Path) -> dict[str, str]:
+    """One phrase a line, optionally a tab and its type (default ID); # begins a comment."""
+    check_there(path)
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError):
+        raise InputError(f"{path}: not UTF-8 text; one phrase a line") from None
+    phrases: dict[str, str] = {}
+    for line in lines:
+        phrase, _, kind = line.partition("\t")
+        if phrase.strip() and not phrase.startswith("#"):
+            phrases[phrase.strip()] = kind.strip() or "ID"
+    if not phrases:
+        raise InputError(f"{path}: no phrase in it; one a line")
+    return phrases

@@ -1,0 +1,96 @@
+"""Training of taggers: sentences, their copies, and CRFsuite's L-BFGS."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sottovoce.anonymise.text.augment import NameSwap, cased_view
+from sottovoce.anonymise.text.conll import Sentence, asr_view
+from sottovoce.anonymise.text.crf import Weights
+from sottovoce.anonymise.text.features import sentence_attributes
+from sottovoce.anonymise.text.lexicon import lexicon
+from sottovoce.anonymise.text.surrogates import tables
+from sottovoce.errors import TooFewError, UsageError
+
+REGISTERS = ("spoken", "written")
+FEWEST = 50
+"""Entities below which a tagger would learn nothing that holds."""
+L1, L2 = 0.05, 0.05
+"""Penalties on weights; the first one makes most of them zero, which keeps files small."""
+ITERATIONS = 80
+_SWAPPED = frozenset({"PER", "LOC"})
+
+
+def train_tagger(
+    sentences: Sequence[Sentence],
+    lang: str,
+    register: str,
+    *,
+    card: dict[str, Any] | None = None,
+    seed: int = 0,
+    iterations: int = ITERATIONS,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Weights:
+    """Weights of a tagger for one language and register.
+
+    A spoken tagger sees lower case only. A written one sees every sentence twice, as it is and as
+    a recogniser would write it, since a tagger that never saw lower case finds next to nothing in
+    it. Sentences with persons or places get one more copy with other names.
+    """
+    if register not in REGISTERS:
+        raise UsageError(f"register {register!r}; there are {', '.join(REGISTERS)}")
+    found = sum(len(one.spans) for one in sentences)
+    if found < FEWEST:
+        raise TooFewError(f"{found} entities in the data; a tagger needs at least {FEWEST}")
+    words = lexicon(lang)
+    copies = _copies(sentences, lang, register, np.random.default_rng(seed))
+    import pycrfsuite
+
+    trainer = pycrfsuite.Trainer(verbose=False)
+    for i, one in enumerate(copies):
+        progress(i, 2 * len(copies))
+        forms = ["".join(form.split()) for form in one.words]
+        trainer.append(sentence_attributes(forms, words), one.tags)
+    trainer.set_params(
+        {"c1": L1, "c2": L2, "max_iterations": iterations, "feature.possible_transitions": True}
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        model = str(Path(folder) / "model.crfsuite")
+        trainer.train(model)
+        tagger = pycrfsuite.Tagger()
+        tagger.open(model)
+        info = tagger.info()
+        tagger.close()
+    progress(2 * len(copies), 2 * len(copies))
+    told = {"lang": lang, "register": register, "entities": found, **(card or {})}
+    return Weights.gather(
+        sorted(info.labels), info.state_features, info.transitions, told, least=1e-3
+    )
+
+
+def _copies(
+    sentences: Sequence[Sentence], lang: str, register: str, rng: np.random.Generator
+) -> list[Sentence]:
+    own = tables(lang)
+    swap = NameSwap(
+        lexicon(lang), own["given_f"] + own["given_m"], own["family"], own["place"], rng
+    )
+    if register == "spoken":
+        base = [asr_view(one) for one in sentences]
+        copies = base + [swap(one) for one in base if _swappable(one)]
+    else:
+        if not any(word[:1].isupper() for one in sentences for word in one.words):
+            sentences = [cased_view(one) for one in sentences]
+        swapped = [swap(one) for one in sentences if _swappable(one)]
+        lower = [asr_view(one) for one in (*sentences, *swapped)]
+        copies = [*sentences, *swapped, *lower]
+    return [one for one in copies if one.words]
+
+
+def _swappable(sentence: Sentence) -> bool:
+    return any(kind in _SWAPPED for _, _, kind in sentence.spans)

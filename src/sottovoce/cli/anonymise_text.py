@@ -1,0 +1,196 @@
+"""``sottovoce anonymise text``: find private words in text and replace them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sottovoce.cli.options import JsonCommand, json_option, provenance, write_json
+from sottovoce.errors import UsageError
+
+STRATEGIES = ["redact", "typed", "instance", "named", "word", "full", "generalise", "hmac"]
+
+
+@click.command(
+    cls=JsonCommand,
+    epilog="Example: sottovoce anonymise text calls.txt safe.txt --lang de --strategy full",
+    short_help="Find private words in text and replace them.",
+)
+@click.argument("source", required=False, type=click.Path(path_type=Path), metavar="IN")
+@click.argument("target", required=False, type=click.Path(path_type=Path), metavar="OUT")
+@click.option("--lang", default="en", show_default=True, help="en de es fr it lv nl or pt.")
+@click.option("--strategy", type=click.Choice(STRATEGIES), default="full", show_default=True)
+@click.option("--tau", type=float, help="Private if P(not private) < τ; higher finds more.")
+@click.option("--types", help="Private types, e.g. PER,LOC. [default: all but MISC]")
+@click.option(
+    "--scope",
+    type=click.Choice(["none", "utterance", "document", "corpus"]),
+    default="document",
+    show_default=True,
+    help="Where the same value gets the same replacement.",
+)
+@click.option("--p", "probability", default=1.0, show_default=True, help="Share that is replaced.")
+@click.option("--deny", type=click.Path(path_type=Path), help="Phrases that are always private.")
+@click.option("--allow", type=click.Path(path_type=Path), help="Phrases that never are.")
+@click.option(
+    "--register",
+    type=click.Choice(["auto", "spoken", "written", "both"]),
+    default="auto",
+    show_default=True,
+    help="Which taggers look at the text.",
+)
+@click.option("--tagger", type=click.Path(path_type=Path), help="FILE of 'train entities'.")
+@click.option("--format", "form", help="lines, kaldi, jsonl or ctm. [default: by name]")
+@click.option("--key", type=click.Path(path_type=Path), help="Secret to draw with; made if new.")
+@click.option("--reproducible", type=click.IntRange(min=0), help="Public seed: hides no draws.")
+@click.option("--no-propagate", is_flag=True, help="Do not look for found names elsewhere.")
+@click.option("--allow-corpus-tables", is_flag=True, help="Draw from values of IN itself.")
+@click.option("--report", is_flag=True, help="Show what was found, by which rule, and the leak.")
+@click.option("--evaluate", type=click.Path(path_type=Path), help="Score on a tagged CoNLL file.")
+@click.option("--seen", type=click.Path(path_type=Path), help="Training text, for --evaluate.")
+@click.option("--list", "listed", is_flag=True, help="List strategies and taggers.")
+@json_option
+def command(**asked: Any) -> None:
+    """Find private words in IN, replace them, write OUT.
+
+    IN has a text a line, or is Kaldi's 'text', .jsonl ({"text": …} or {"words": [{"w", "t0",
+    "t1"}]}) or .ctm. Neither --report nor --json shows a private word.
+    """
+    if asked["listed"]:
+        _list(asked["json_to"])
+    elif asked["evaluate"] is not None:
+        _evaluate(asked)
+    elif asked["source"] is None or asked["target"] is None:
+        raise click.UsageError("name a file to read and one to write, or --evaluate, or --list")
+    else:
+        _transform(asked)
+
+
+def _detector(asked: dict[str, Any]) -> dict[str, Any]:
+    """What decides on what is private."""
+    from sottovoce.anonymise.text.entities import PRIVATE, TAU
+    from sottovoce.anonymise.text.lists import read_phrases
+
+    types = asked["types"]
+    return {
+        "lang": asked["lang"],
+        "tau": TAU if asked["tau"] is None else asked["tau"],
+        "types": tuple(types.upper().split(",")) if types else PRIVATE,
+        "register": asked["register"],
+        "deny": read_phrases(asked["deny"]) if asked["deny"] else {},
+        "allow": tuple(read_phrases(asked["allow"])) if asked["allow"] else (),
+        "tagger": asked["tagger"],
+        "propagate": not asked["no_propagate"],
+    }
+
+
+def _secret(asked: dict[str, Any]) -> Any:
+    from sottovoce.anonymise.keys import Secret
+
+    if asked["reproducible"] is not None:
+        if asked["key"] is not None:
+            raise UsageError("--key and --reproducible: a draw is secret or repeatable; name one")
+        return Secret.reproducible(asked["reproducible"])
+    if asked["key"] is None:
+        return Secret.generate()
+    if asked["key"].exists():
+        return Secret.load(asked["key"])
+    secret = Secret.generate()
+    secret.save(asked["key"])
+    return secret
+
+
+def _transform(asked: dict[str, Any]) -> None:
+    from sottovoce.anonymise.text import TextAnonymiser
+    from sottovoce.anonymise.text.documents import read_batch
+    from sottovoce.files import write_text
+
+    source, target = asked["source"], asked["target"]
+    if source.exists() and target.exists() and source.samefile(target):
+        raise UsageError(f"{target}: the file to be read; name another to write")
+    settings = _detector(asked)
+    anonymiser = TextAnonymiser(
+        strategy=asked["strategy"],
+        scope=asked["scope"],
+        p=asked["probability"],
+        secret=_secret(asked),
+        **settings,
+    )
+    batch = read_batch(source, asked["form"])
+    done = anonymiser.transform_all(
+        batch.texts, batch.documents, use_corpus_tables=asked["allow_corpus_tables"]
+    )
+    write_text(target, batch.write(done))
+    from sottovoce.anonymise.text.account import account
+
+    told = account(anonymiser, batch, done)
+    if asked["json_to"] is not None:
+        made = provenance([source, target], **_settings(asked))
+        write_json({**told.to_dict(), "provenance": made}, asked["json_to"])
+    if asked["json_to"] != "-":
+        click.echo(f"{told.found:,} private values in {told.texts:,} texts; written to {target}")
+        if asked["report"]:
+            click.echo("\n".join(told.lines()))
+
+
+def _settings(asked: dict[str, Any]) -> dict[str, Any]:
+    """What was asked for, without what names files of the user's."""
+    names = ("lang", "strategy", "tau", "types", "scope", "probability", "register")
+    told = {name: asked[name] for name in names}
+    seed = asked["reproducible"]
+    told["draws"] = "secret" if seed is None else f"public seed {seed}: no secrecy of draws"
+    return told
+
+
+def _evaluate(asked: dict[str, Any]) -> None:
+    from sottovoce.anonymise.text.conll import read_conll
+    from sottovoce.anonymise.text.crf import Weights
+    from sottovoce.anonymise.text.detect import Detector
+    from sottovoce.anonymise.text.entities import Tagger, shipped, shipped_tagger
+    from sottovoce.anonymise.text.evaluate import evaluate
+    from sottovoce.anonymise.text.tokens import is_asr_view
+
+    detector = Detector(**_detector(asked))
+    sentences = read_conll(asked["evaluate"])
+    if asked["tagger"] is not None:
+        tagger = Tagger(Weights.load(asked["tagger"]), asked["lang"])
+    else:
+        plain = is_asr_view([word for one in sentences for word in one.words])
+        register = asked["register"]
+        if register in ("auto", "both"):
+            register = "spoken" if plain else "written"
+        if register not in shipped(asked["lang"]):
+            raise UsageError(f"no {register} tagger for {asked['lang']}; use --tagger FILE")
+        tagger = shipped_tagger(asked["lang"], register)
+    seen = {w for one in read_conll(asked["seen"]) for w in one.words} if asked["seen"] else set()
+    found = evaluate(sentences, detector, tagger, seen=seen)
+    if asked["json_to"] is not None:
+        made = provenance([asked["evaluate"]], tagger=tagger.card, **_settings(asked))
+        write_json({**found.to_dict(), "provenance": made}, asked["json_to"])
+    if asked["json_to"] != "-":
+        from sottovoce.anonymise.text.account import evaluation_lines
+
+        click.echo("\n".join(evaluation_lines(found, tagger.rule)))
+
+
+def _list(json_to: str | None) -> None:
+    from sottovoce.anonymise.text.crf import Weights
+    from sottovoce.anonymise.text.entities import shipped
+    from sottovoce.anonymise.text.lexicon import LANGUAGES
+    from sottovoce.anonymise.text.replace import STRATEGIES as DESCRIBED
+
+    cards = [
+        {"name": path.name, **Weights.load(path).card}
+        for lang in LANGUAGES
+        for path in shipped(lang).values()
+    ]
+    if json_to is not None:
+        write_json({"strategies": DESCRIBED, "taggers": cards}, json_to)
+    if json_to != "-":
+        for name, what in DESCRIBED.items():
+            click.echo(f"{name:<11} {what}")
+        for card in cards:
+            data = " ".join(card["data"])
+            click.echo(f"{card['lang']} {card['register']:<8} {card['licence']:<13} {data}")

@@ -1,0 +1,67 @@
+"""``sottovoce train entities``: a tagger of private words from tagged text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from sottovoce.cli.options import (
+    JsonCommand,
+    json_option,
+    progress_bar,
+    provenance,
+    seed_option,
+    write_json,
+)
+
+
+@click.command(
+    cls=JsonCommand,
+    epilog="Example: sottovoce train entities train.conll --lang lv --register spoken --out lv.npz",
+    short_help="A tagger of private words.",
+)
+@click.argument("data", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--lang", required=True, help="en, de, es, fr, it, lv, nl or pt.")
+@click.option(
+    "--register",
+    type=click.Choice(["spoken", "written"]),
+    required=True,
+    help="Spoken: lower case, no punctuation. Written: as printed, and lower case too.",
+)
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="File to write.")
+@click.option("--licence", default="", help="Licence of the weights, written into the file.")
+@seed_option
+@json_option
+def command(
+    data: tuple[Path, ...],
+    lang: str,
+    register: str,
+    out: Path,
+    licence: str,
+    seed: int,
+    json_to: str | None,
+) -> None:
+    """Train a tagger on DATA: CoNLL files, one word a line with its tag (B-PER, I-PER, O …).
+
+    Use the result with: sottovoce anonymise text --tagger FILE. One core, less than a minute for
+    10,000 utterances.
+    """
+    from sottovoce.anonymise.text.conll import read_conll
+    from sottovoce.anonymise.text.lexicon import check_language
+    from sottovoce.anonymise.text.training import train_tagger
+
+    check_language(lang)
+    sentences = [one for path in data for one in read_conll(path)]
+    names = [f"{path.parent.name}/{path.name}" for path in data]
+    card = {"data": names, "licence": licence or "as its data's"}
+    with progress_bar("training") as progress:
+        weights = train_tagger(sentences, lang, register, card=card, seed=seed, progress=progress)
+    weights.save(out)
+    found = {"sentences": len(sentences), "attributes": len(weights.rows), "card": weights.card}
+    if json_to is not None:
+        made = provenance(list(data), lang=lang, register=register, seed=seed)
+        write_json({**found, "provenance": made}, json_to)
+    if json_to != "-":
+        size = out.stat().st_size / 1e6
+        click.echo(f"{out}: {lang} {register}, {len(weights.rows):,} attributes, {size:.2f} MB")
