@@ -95,6 +95,19 @@ def align(
     return _judge(said, found, second, len(audio) / rate, limits)
 
 
+def times_at_speed(
+    audio: Audio, rate: int, text: str, speed: float, *, lang: str = "en"
+) -> list[tuple[float, float]]:
+    """Start and end of each word as found with the recording played at another speed."""
+    words = [word.text for word in tokens(text)]
+    played = np.asarray(soxr.resample(_at_rate(audio, rate), RATE * speed, RATE), np.float32)
+    found = _force(played, words, lexicon(words, lang))
+    if found is None:
+        raise UnalignedError("the words do not fit the recording; check the text")
+    scale = FRAME * speed
+    return [(one.start * scale, one.end * scale) for one in found if one.word is not None]
+
+
 def _refuse(audio: Audio, rate: int, said: Sequence[Token]) -> None:
     if not said:
         raise UnalignedError("no words in the text; give what was said")

@@ -43,11 +43,11 @@ def force(audio: NDArray[np.floating], ways: Sequence[Sequence[Phones]]) -> list
 
     ``ways`` has, for each word, the pronunciations it may have.
     """
-    samples = _samples(audio)
+    samples = pcm(audio)
     return _search(samples, ways, {}) or _search(samples, ways, _NO_PRUNING)
 
 
-def _samples(audio: NDArray[np.floating]) -> bytes:
+def pcm(audio: NDArray[np.floating]) -> bytes:
     """16-bit samples at one loudness; where there were only zeros, a step of noise."""
     peak = float(np.abs(audio).max(initial=0.0))
     scaled = np.asarray(audio, np.float64) * (0.9 * 32767 / peak if peak else 0.0)

@@ -1,0 +1,390 @@
+"""Attacks on masked recordings: what can still be heard, guessed or computed of the masked words.
+
+V1  open recovery: masked words in what a recogniser hears, against the same words where others said
+    something else (what it would invent), with a Clopper-Pearson interval
+V2  closed set: a recogniser that knows the word is one of K, on the masked stretch and 150 ms
+    around it, against 1/K
+V3  length: of K words the one whose length is nearest to the masked stretch, against 1/K
+V4  signal: correlation of the masked stretch with what was there, forwards and backwards; and
+    whether every kept sample outside the ramps is bit for bit what it was
+V5  inversion: V1 and V2 once more with each stretch turned round
+V6  collateral: word errors on the kept words before and after; milliseconds of neighbours lost
+V7  coverage: words of which another alignment (played slower) has more than 20 ms unmasked
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from sottovoce.anonymise.recording.align import UnalignedError, times_at_speed
+from sottovoce.anonymise.recording.closed_set import pick
+from sottovoce.anonymise.recording.mask import Masked
+from sottovoce.anonymise.recording.secure import Secured
+from sottovoce.anonymise.recording.words import key, tokens
+from sottovoce.asr.normalise import normalise
+from sottovoce.asr.recogniser import Recogniser
+from sottovoce.errors import TooFewError
+
+Audio = NDArray[np.float32]
+
+AROUND = 0.15
+"""Seconds beside a masked stretch that a closed-set attacker listens to."""
+CHOICES = 30
+"""Words a closed-set attacker chooses between, at most."""
+EXPOSED = 0.02
+"""Seconds of a word that may stick out of the mask."""
+CORRELATION = 0.2
+LEVEL = 0.01
+"""A guesser is better than chance if chance would do as well this rarely."""
+SLOWER = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """How many of how many, the Clopper-Pearson interval at 95 %, and what chance gives."""
+
+    hits: int
+    total: int
+    chance: float
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Clopper and Pearson 1934; the whole range where nothing was tried."""
+        k, n = self.hits, self.total
+        low = float(stats.beta.ppf(0.025, k, n - k + 1)) if k else 0.0
+        high = float(stats.beta.ppf(0.975, k + 1, n - k)) if k < n else 1.0
+        return low, high
+
+    @property
+    def above_chance(self) -> bool:
+        """Whether chance alone would hardly have done so well."""
+        if not self.total:
+            return False
+        tail = stats.binomtest(self.hits, self.total, min(self.chance, 1.0), "greater").pvalue
+        return bool(tail < LEVEL)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        low, high = self.interval
+        share = self.hits / self.total if self.total else None
+        return {
+            "hits": self.hits,
+            "total": self.total,
+            "share": share,
+            "low": low,
+            "high": high,
+            "chance": self.chance,
+            "above_chance": self.above_chance,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What the attacks found."""
+
+    recordings: int
+    masked_words: int
+    open_before: Rate
+    """V1 on the recordings before the mask: whether the attack works at all."""
+    open_recovery: Rate
+    closed_before: Rate
+    closed_set: Rate
+    length: Rate
+    correlation: float
+    untouched: bool
+    """Whether kept samples are bit for bit what they were."""
+    open_inverted: Rate
+    closed_inverted: Rate
+    errors_before: Rate
+    errors_after: Rate
+    neighbour_ms: float
+    """Mean milliseconds of other words that a mask took."""
+    exposed: Rate
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """The attacks that succeeded."""
+        found = {
+            "V1 open recovery": self.open_recovery.above_chance,
+            "V2 closed set": self.closed_set.above_chance,
+            "V3 length": self.length.above_chance,
+            "V4 correlation": self.correlation >= CORRELATION,
+            "V4 kept samples": not self.untouched,
+            "V5 inverted, open": self.open_inverted.above_chance,
+            "V5 inverted, closed set": self.closed_inverted.above_chance,
+            "V7 coverage": self.exposed.interval[0] > 0.05,
+        }
+        return tuple(name for name, failed in found.items() if failed)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        values = {name: getattr(self, name) for name in self.__slots__}
+        plain = {k: v.to_dict() if isinstance(v, Rate) else v for k, v in values.items()}
+        return {**plain, "failures": list(self.failures)}
+
+
+@dataclass(slots=True)
+class _Count:
+    hits: int = 0
+    total: int = 0
+    expected: float = 0.0
+
+    def add(self, hits: int, total: int, chance: float = 0.0) -> None:
+        self.hits += hits
+        self.total += total
+        self.expected += chance * total
+
+    def rate(self, chance: float | None = None) -> Rate:
+        given = self.expected / self.total if self.total and chance is None else chance or 0.0
+        return Rate(self.hits, self.total, given)
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What is kept of a recording for the attacks that need all of them."""
+
+    runs: list[str]
+    """Words that were masked together."""
+    heard: str
+    lengths: list[tuple[str, float, float]]
+    """Of spans of one word: the word, its own seconds, those of the masked stretch."""
+    crops: list[tuple[str, Audio, Audio, Audio, int]]
+    """Of such spans: the word; the stretch before, after, and turned round; the rate."""
+
+
+@dataclass(slots=True)
+class Verifier:
+    """Looks at recordings as they are secured, and attacks them."""
+
+    recogniser: Recogniser
+    seen: list[_Seen] = field(default_factory=list)
+    counts: dict[str, _Count] = field(default_factory=dict)
+    correlation: float = 0.0
+    untouched: bool = True
+    neighbours: list[float] = field(default_factory=list)
+
+    def observe(self, done: Secured) -> None:
+        """Attack one recording as far as that can be done alone."""
+        masked, rate = done.masked, done.masked.rate
+        said = tokens(done.one.transcript)
+        gone = [
+            " ".join(word.text for word in said[span.first : span.last + 1])
+            for span in masked.spans
+        ]
+        kept = [said[at].text for at, word in enumerate(masked.words) if word is not None]
+        before, after = self._hear(done.voiced, rate), self._hear(masked.audio, rate)
+        turned = turned_round(masked)
+        same = np.array_equal(turned, masked.audio)
+        inverted = after if same else self._hear(turned, rate)
+        for name, heard in (("before", before), ("after", after), ("inverted", inverted)):
+            self._count(name).add(*_found(gone, heard))
+        self._errors("errors_before", [*(t.text for t in said)], before)
+        self._errors("errors_after", kept, after)
+        self.seen.append(_Seen(gone, after, _lengths(done), _crops(done, turned)))
+        self.correlation = max(self.correlation, correlation(done.voiced, masked))
+        self.untouched &= untouched(done.voiced, masked)
+        self.neighbours += _neighbours(done)
+        self._count("exposed").add(*_exposed(done))
+
+    def report(self, rng: np.random.Generator) -> Verification:
+        """The attacks that need all recordings, and the sum; ``rng`` breaks guesses' ties."""
+        words = sum(len(tokens(run)) for one in self.seen for run in one.runs)
+        if not words:
+            raise TooFewError("no word was masked; there is nothing to verify")
+        invented = _Count()
+        for one, other in zip(self.seen, [*self.seen[1:], *self.seen[:1]], strict=True):
+            invented.add(*_found(one.runs, other.heard))
+        chance = max(invented.hits, 1) / max(invented.total, 1)
+        pool = sorted({key(word) for one in self.seen for word, *_ in one.crops})
+        closed = {name: _Count() for name in ("before", "after", "inverted")}
+        for one in self.seen:
+            for word, *sounds, rate in one.crops:
+                choices = _choices(pool, key(word), rng)
+                for count, sound in zip(closed.values(), sounds, strict=True):
+                    hit = pick(sound, rate, choices, rng) == key(word)
+                    count.add(int(hit), 1, 1 / len(choices))
+        return Verification(
+            recordings=len(self.seen),
+            masked_words=words,
+            open_before=self._count("before").rate(chance),
+            open_recovery=self._count("after").rate(chance),
+            closed_before=closed["before"].rate(),
+            closed_set=closed["after"].rate(),
+            length=_length_guesses([one for s in self.seen for one in s.lengths], rng),
+            correlation=self.correlation,
+            untouched=self.untouched,
+            open_inverted=self._count("inverted").rate(chance),
+            closed_inverted=closed["inverted"].rate(),
+            errors_before=self._count("errors_before").rate(0.0),
+            errors_after=self._count("errors_after").rate(0.0),
+            neighbour_ms=1000 * float(np.mean(self.neighbours)) if self.neighbours else 0.0,
+            exposed=self._count("exposed").rate(0.0),
+        )
+
+    def _count(self, name: str) -> _Count:
+        return self.counts.setdefault(name, _Count())
+
+    def _hear(self, audio: Audio, rate: int) -> str:
+        return self.recogniser.transcribe(audio, rate) if np.any(audio) else ""
+
+    def _errors(self, name: str, said: Sequence[str], heard: str) -> None:
+        wanted = normalise(" ".join(said)).split()
+        self._count(name).add(distance(wanted, normalise(heard).split()), len(wanted))
+
+
+# ======================================================================================= the parts
+
+
+def _found(runs: Sequence[str], heard: str) -> tuple[int, int]:
+    """How many words of masked runs were heard: each by itself, or its whole run as it is written.
+
+    The second is for numbers, which recognisers write as they like.
+    """
+    plain = {key(word.text) for word in tokens(heard)}
+    written = f" {normalise(heard)} "
+    hits = total = 0
+    for run in runs:
+        words = [word.text for word in tokens(run)]
+        total += len(words)
+        whole = bool(words) and f" {normalise(run)} " in written
+        hits += sum(whole or key(w) in plain or f" {normalise(w)} " in written for w in words)
+    return hits, total
+
+
+def distance(wanted: Sequence[str], heard: Sequence[str]) -> int:
+    """Fewest words to be changed, added or removed.
+
+    >>> distance("a b c".split(), "a x c d".split())
+    2
+    """
+    row = list(range(len(heard) + 1))
+    for i, one in enumerate(wanted, 1):
+        before, row[0] = row[0], i
+        for j, other in enumerate(heard, 1):
+            before, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, before + (one != other))
+    return row[-1]
+
+
+def turned_round(masked: Masked) -> Audio:
+    """The recording with every masked stretch backwards."""
+    turned = np.array(masked.audio)
+    for span in masked.spans:
+        turned[slice(*span.after)] = masked.audio[slice(*span.after)][::-1]
+    return turned
+
+
+def untouched(before: Audio, masked: Masked, ramp: float = 0.005) -> bool:
+    """Whether all samples but the masked stretches and the ramps beside them are as they were."""
+    width = round(ramp * masked.rate)
+    ends = [(0, 0), *((span.before[1], span.after[1]) for span in masked.spans)]
+    starts = [*((span.before[0], span.after[0]) for span in masked.spans)]
+    starts.append((len(before), len(masked.audio)))
+    for place, ((a, x), (b, y)) in enumerate(zip(ends, starts, strict=True)):
+        left, right = width * (place > 0), width * (place < len(masked.spans))
+        size = max(0, b - a - left - right)
+        old, new = before[a + left :][:size], masked.audio[x + left :][:size]
+        if b - a != y - x or not np.array_equal(old, new):
+            return False
+    return True
+
+
+def correlation(before: Audio, masked: Masked) -> float:
+    """The largest normalised cross-correlation of any stretch with what it replaced."""
+    worst = 0.0
+    for span in masked.spans:
+        old = np.asarray(before[slice(*span.before)], np.float64)
+        new = np.asarray(masked.audio[slice(*span.after)], np.float64)
+        scale = np.sqrt((old**2).sum() * (new**2).sum())
+        if scale == 0:
+            continue
+        size = 1 << int(len(old) + len(new)).bit_length()
+        spectrum = np.fft.rfft(old, size)
+        for way in (new, new[::-1]):
+            product = np.fft.irfft(spectrum * np.conj(np.fft.rfft(way, size)), size)
+            worst = max(worst, float(np.abs(product).max() / scale))
+    return worst
+
+
+def _lengths(done: Secured) -> list[tuple[str, float, float]]:
+    rate = done.masked.rate
+    return [
+        (
+            done.alignment.words[span.first].text,
+            (span.before[1] - span.before[0]) / rate,
+            (span.after[1] - span.after[0]) / rate,
+        )
+        for span in done.masked.spans
+        if span.first == span.last
+    ]
+
+
+def _crops(done: Secured, turned: Audio) -> list[tuple[str, Audio, Audio, Audio, int]]:
+    rate = done.masked.rate
+    wide = round(AROUND * rate)
+    found = []
+    for span in done.masked.spans:
+        if span.first == span.last:
+            old, new = (slice(max(0, a - wide), b + wide) for a, b in (span.before, span.after))
+            word = done.alignment.words[span.first].text
+            sounds = (done.voiced[old], done.masked.audio[new], turned[new])
+            found.append((word, *sounds, rate))
+    return found
+
+
+def _choices(pool: Sequence[str], true: str, rng: np.random.Generator) -> list[str]:
+    """The true word and others, in an order that tells nothing."""
+    others = [word for word in pool if word != true]
+    chosen = rng.permutation(len(others))[: CHOICES - 1]
+    choices = [true, *(others[place] for place in chosen)]
+    return [choices[place] for place in rng.permutation(len(choices))]
+
+
+def _length_guesses(lengths: Sequence[tuple[str, float, float]], rng: np.random.Generator) -> Rate:
+    """Guess each word by the length of its stretch, from the usual lengths of the choices."""
+    usual: dict[str, list[float]] = {}
+    for word, own, _ in lengths:
+        usual.setdefault(key(word), []).append(own)
+    count = _Count()
+    for word, _, seen in lengths:
+        choices = _choices(sorted(usual), key(word), rng)
+        apart = [abs(float(np.median(usual[choice])) - seen) for choice in choices]
+        guess = choices[int(np.argmin(apart))]
+        count.add(int(guess == key(word)), 1, 1 / len(choices))
+    return count.rate()
+
+
+def _neighbours(done: Secured) -> list[float]:
+    """Seconds of kept words that each masked stretch took."""
+    return [
+        sum(
+            max(0.0, min(word.end, b) - max(word.start, a))
+            for at, word in enumerate(done.alignment.words)
+            if done.masked.words[at] is not None
+        )
+        for span in done.masked.spans
+        for a, b in [(span.before[0] / done.masked.rate, span.before[1] / done.masked.rate)]
+    ]
+
+
+def _exposed(done: Secured) -> tuple[int, int]:
+    """Masked words of which another alignment has too much outside the mask, and how many."""
+    rate, text = done.masked.rate, done.one.transcript
+    try:
+        times = times_at_speed(done.voiced, rate, text, SLOWER, lang=done.lang)
+    except UnalignedError:
+        return 0, 0
+    hits = total = 0
+    for span in done.masked.spans:
+        a, b = (edge / rate for edge in span.before)
+        for at in range(span.first, span.last + 1):
+            start, end = times[at]
+            covered = max(0.0, min(end, b) - max(start, a))
+            total += 1
+            hits += (end - start) - covered > EXPOSED
+    return hits, total

@@ -1,0 +1,86 @@
+"""``sottovoce slice``: recordings cut into short pieces, shuffled and renamed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from sottovoce.cli.align import spoken_corpus
+from sottovoce.cli.options import JsonCommand, json_option, progress_bar, write_json
+from sottovoce.cli.secrets import find_secret, secret_options
+
+if TYPE_CHECKING:
+    from sottovoce.anonymise.recording.cutting import Cutting
+
+
+@click.command(
+    cls=JsonCommand,
+    epilog="Example: sottovoce slice anonymised/ slices/ --seconds 3",
+    short_help="Cut recordings into short pieces, shuffled and renamed.",
+)
+@click.argument("source", metavar="CORPUS", type=click.Path(path_type=Path))
+@click.argument("target", metavar="OUT", type=click.Path(path_type=Path))
+@click.option("--seconds", default=3.0, show_default=True, help="Least length of a piece.")
+@click.option(
+    "--rest",
+    type=click.Choice(["merge", "keep", "drop"]),
+    default="merge",
+    show_default=True,
+    help="What becomes of a last piece that is too short.",
+)
+@click.option(
+    "--hard",
+    type=click.Choice(["first", "all"]),
+    help="Cut after so many seconds whatever is said: the first piece only, or all.",
+)
+@click.option(
+    "--times",
+    type=click.Path(path_type=Path),
+    metavar="FILE.ctm",
+    help="Word times; without them the recordings are aligned.",
+)
+@click.option("--lang", default="en", show_default=True, help="Language, if the corpus has none.")
+@secret_options
+@json_option
+def command(
+    source: Path,
+    target: Path,
+    seconds: float,
+    rest: str,
+    hard: str | None,
+    times: Path | None,
+    lang: str,
+    secret_path: Path | None,
+    reproducible: int | None,
+    json_to: str | None,
+) -> None:
+    """Cut the recordings of CORPUS at word boundaries into pieces of at least --seconds, into OUT.
+
+    Pieces get new names, an order that follows from a secret, and no speaker, so that nobody can
+    put them together again. Recordings that cannot be aligned are left out and counted. This masks
+    nothing and changes no voice: see sottovoce anonymise recording.
+    """
+    from sottovoce.anonymise.recording.cutting import Cutting, cut_corpus
+    from sottovoce.anonymise.recording.slice import check_seconds
+    from sottovoce.corpus import open_corpus
+
+    check_seconds(seconds)
+    corpus = open_corpus(source) if hard else spoken_corpus(source, None)
+    drawn = find_secret(target, secret_path, reproducible)
+    settings: Cutting = Cutting(seconds, rest, hard, lang)  # type: ignore[arg-type]
+    with progress_bar("cutting") as progress:
+        done = cut_corpus(
+            corpus, target, settings, secret=drawn.secret, times=times, progress=progress
+        )
+    if json_to is not None:
+        write_json({**done.to_dict(), "out": str(target)}, json_to)
+    if json_to != "-":
+        click.echo(
+            f"{done.pieces:,} pieces of {done.utterances:,} recordings in {target}; "
+            f"{len(done.left_out):,} recordings left out"
+        )
+    for name, why in done.left_out:
+        click.echo(f"left out {name}: {why}", err=True)
+    click.echo(drawn.note, err=True)

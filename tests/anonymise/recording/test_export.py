@@ -1,0 +1,304 @@
+"""Exports: nothing private leaves, nothing leaves twice, nothing half-made is left behind."""
+
+from __future__ import annotations
+
+import csv
+import json
+import stat
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sottovoce.anonymise.keys import Secret
+from sottovoce.anonymise.recording import secure as secure_module
+from sottovoce.anonymise.recording.align import UnalignedError
+from sottovoce.anonymise.recording.cutting import Cutting, cut_corpus
+from sottovoce.anonymise.recording.export import Export, export_corpus
+from sottovoce.anonymise.recording.ledger import AlreadyExportedError, Ledger, Marks
+from sottovoce.anonymise.recording.mask import Target
+from sottovoce.anonymise.recording.secure import Settings, doubt
+from sottovoce.anonymise.recording.sensitive import Found, find_targets
+from sottovoce.anonymise.recording.texts import replaced_texts
+from sottovoce.anonymise.recording.timing import Alignment, TimedWord
+from sottovoce.anonymise.recording.verify import Rate, Verifier, correlation, untouched
+from sottovoce.anonymise.recording.words import key, tokens
+from sottovoce.corpus.audio import load_native
+from sottovoce.corpus.builtin import builtin_corpus
+from sottovoce.corpus.manifest import read_manifest
+from sottovoce.corpus.utterance import Corpus
+from sottovoce.errors import InputError, TooFewError
+
+SECRET = Secret.reproducible(1)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return builtin_corpus(tmp_path_factory.mktemp("cache"), speakers=2, utterances=4)
+
+
+Known = Callable[..., Alignment]
+
+
+@pytest.fixture
+def known(folder: Path) -> Known:
+    """An aligner that knows the exact times of the built-in corpus."""
+    times: dict[str, list[TimedWord]] = {}
+    for line in (folder / "words.ctm").read_text().splitlines():
+        name, _, start, length, word = line.split()
+        end = round(float(start) + float(length), 3)
+        times.setdefault(name, []).append(TimedWord(word, float(start), end))
+    by_text = {one.transcript: one.id for one in read_manifest(folder)}
+
+    def align(audio: np.ndarray, rate: int, text: str, *, lang: str = "en") -> Alignment:
+        return Alignment(tuple(times[by_text[text]]), len(audio) / rate)
+
+    return align
+
+
+@pytest.fixture
+def corpus(folder: Path, known: Known, monkeypatch: pytest.MonkeyPatch) -> Corpus:
+    monkeypatch.setattr(secure_module, "align", known)
+    return read_manifest(folder)
+
+
+def private(corpus: Corpus, folder: Path) -> list[str]:
+    with (folder / "entities.csv").open() as file:
+        return sorted({row["text"] for row in csv.DictReader(file)})
+
+
+def export(corpus: Corpus, target: Path, words: Sequence[str], **more: object) -> Export:
+    settings = {"purpose": "acoustic", "secret": SECRET, "settings": Settings(), "listed": words}
+    return export_corpus(corpus, target, **{**settings, **more})  # type: ignore[arg-type]
+
+
+def listed(target: Path) -> Corpus:
+    return read_manifest(target)
+
+
+def test_no_listed_word_leaves_in_the_text_and_all_sound_is_accounted_for(
+    corpus: Corpus, folder: Path, tmp_path: Path
+) -> None:
+    words = private(corpus, folder)
+    done = export(corpus, tmp_path / "out", words)
+    assert (done.files, done.withheld) == (len(corpus), ()) and done.masked_words > 5
+    phrases = {tuple(map(key, phrase.split())) for phrase in words}
+    for one in listed(tmp_path / "out"):
+        said = [key(word.text) for word in tokens(one.transcript)]
+        for phrase in phrases:
+            size = len(phrase)
+            assert phrase not in [tuple(said[i : i + size]) for i in range(len(said))]
+        load_native(one)
+    ids = {one.id for one in corpus} | set(corpus.speakers)
+    left = b"".join(p.read_bytes() for p in (tmp_path / "out").glob("*.*"))
+    assert not any(name.encode() in left for name in ids)
+    assert {p.stat().st_mtime for p in (tmp_path / "out" / "audio").iterdir()} == {0}
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["out", "out.withheld.csv"]
+    record = json.loads((tmp_path / "out" / "export.json").read_text())
+    assert record["in_house_only"] and record["masked_words"] == done.masked_words
+
+
+def test_what_cannot_be_aligned_is_withheld_listed_and_counted(
+    corpus: Corpus, known: Known, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad = corpus.utterances[1]
+
+    def sometimes(audio: np.ndarray, rate: int, text: str, *, lang: str = "en") -> Alignment:
+        if text == bad.transcript:
+            raise UnalignedError("the words do not fit the recording; check the text")
+        found = known(audio, rate, text, lang=lang)
+        if text == corpus.utterances[2].transcript:
+            return replace(found, doubts=("speech from 1.00 to 1.50 s that is not in the text",))
+        return found
+
+    monkeypatch.setattr(secure_module, "align", sometimes)
+    done = export(corpus, tmp_path / "out", ["the"])
+    assert [name for name, _ in done.withheld] == [bad.id, corpus.utterances[2].id]
+    assert done.files == len(corpus) - 2 == len(listed(tmp_path / "out"))
+    beside = tmp_path / "out.withheld.csv"
+    rows = beside.read_text()
+    assert bad.id in rows and bad.transcript.split()[0] not in rows.split(",")
+    assert stat.S_IMODE(beside.stat().st_mode) == 0o600
+
+
+def test_doubts() -> None:
+    words = [TimedWord("x", i, i + 1.0) for i in range(10)]
+    sure = Alignment(tuple(words), 10.0)
+    assert doubt(sure, [Target(3, 3)]) == ""
+    shaky = replace(sure, words=(*words[:5], replace(words[5], confidence=0.2), *words[6:]))
+    assert doubt(shaky, [Target(1, 1)]) == ""
+    for near in (4, 5, 6):
+        assert "not surely where" in doubt(shaky, [Target(near, near)])
+    assert "1 of 10 words" in doubt(shaky, [], strict=True)
+    other = replace(words[5], confidence=0.2, doubt="sound")
+    assert "does not sound" in doubt(replace(sure, words=(*words[:5], other, *words[6:])), [])
+
+
+def test_one_purpose_for_a_dialogue(corpus: Corpus, tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "state" / "ledger.jsonl")
+    first = corpus.select(speakers=[corpus.speakers[0]])
+    export(first, tmp_path / "a", ["the"], ledger=ledger)
+    with pytest.raises(AlreadyExportedError, match=r"for purpose 'acoustic': both together"):
+        export(corpus, tmp_path / "b", ["the"], ledger=ledger, purpose="text")
+    assert not (tmp_path / "b").exists()
+    with pytest.raises(AlreadyExportedError, match="with other settings"):
+        export(first, tmp_path / "b", ["the"], ledger=ledger, settings=Settings(seconds=1.0))
+    with pytest.raises(AlreadyExportedError, match="with other settings"):
+        export(first, tmp_path / "b", ["the", "and"], ledger=ledger)
+    export(first, tmp_path / "again", ["the"], ledger=ledger)
+    rest = corpus.select(speakers=[corpus.speakers[1]])
+    export(rest, tmp_path / "t", ["the"], ledger=ledger, purpose="text")
+    assert stat.S_IMODE(ledger.path.stat().st_mode) == 0o600
+    text = ledger.path.read_text()
+    assert not any(one.id in text or one.speaker in text for one in corpus)
+    assert sorted(p.name for p in (tmp_path / "t").iterdir()) == ["export.json", "texts.jsonl"]
+
+
+def test_another_name_or_format_is_the_same_recording() -> None:
+    rng = np.random.default_rng(0)
+    one, other = rng.uniform(-1, 1, 800), rng.uniform(-1, 1, 800)
+    text = "call me at five tomorrow Ann"
+    assert Marks.of(one, text).sound == Marks.of(one, "anything else").sound
+    assert Marks.of(one, text).words == Marks.of(other, text.upper() + "!").words != b""
+    assert Marks.of(one, "yes please").words == b""
+
+
+def test_an_export_that_fails_leaves_nothing(
+    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = Ledger(tmp_path / "state" / "ledger.jsonl")
+
+    def stop(*_: object, **__: object) -> Alignment:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(secure_module, "align", stop)
+    with pytest.raises(KeyboardInterrupt):
+        export(corpus, tmp_path / "out", ["the"], ledger=ledger)
+    assert [p.name for p in tmp_path.iterdir()] == ["state"]
+    assert len(ledger.path.read_text().splitlines()) == 1
+    ledger.path.write_text("{}\n")
+    with pytest.raises(InputError, match="not a ledger"):
+        export(corpus, tmp_path / "out", ["the"], ledger=ledger)
+
+
+def test_slices_of_an_export(corpus: Corpus, folder: Path, tmp_path: Path) -> None:
+    words = private(corpus, folder)
+    whole = export(corpus, tmp_path / "whole", words)
+    done = export(corpus, tmp_path / "out", words, settings=Settings(seconds=0.8))
+    cut = listed(tmp_path / "out")
+    assert done.files > whole.files and done.seconds <= whole.seconds + 1e-6
+    assert cut.speakers == ("unknown",)
+    together = sorted(w for one in listed(tmp_path / "whole") for w in _plain(one.transcript))
+    assert sorted(w for one in cut for w in _plain(one.transcript)) == together
+    assert [one.id for one in cut] == sorted(one.id for one in cut)
+
+
+def _plain(text: str) -> list[str]:
+    return [word.text for word in tokens(text)]
+
+
+def test_text_exports_keep_dialogues_together(corpus: Corpus, tmp_path: Path) -> None:
+    def finder(texts: Sequence[str], langs: Sequence[str]) -> list[Found]:
+        return [[(0, len(text.split()[0]), "PER")] for text in texts]
+
+    typed = replaced_texts("en", SECRET, "typed")
+    export(corpus, tmp_path / "out", [], purpose="text", finder=finder, replace=typed)
+    lines = [json.loads(x) for x in (tmp_path / "out" / "texts.jsonl").read_text().splitlines()]
+    assert len(lines) == 4 and all(len(line["texts"]) == 2 for line in lines)
+    assert all(text.startswith("[PER]") for line in lines for text in line["texts"])
+
+
+def test_what_an_export_refuses(corpus: Corpus, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="nothing to be masked"):
+        export(corpus, tmp_path / "out", [])
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "x").touch()
+    with pytest.raises(InputError, match="there already"):
+        export(corpus, tmp_path / "full", ["the"])
+    mute = replace(corpus, utterances=(replace(corpus.utterances[0], transcript=" "),), places=())
+    with pytest.raises(InputError, match="without transcript"):
+        export(mute, tmp_path / "out", ["the"])
+    with pytest.raises(InputError, match="within the corpus"):
+        export(corpus, corpus.root / "out", ["the"])
+
+
+def test_a_word_masked_once_is_masked_everywhere() -> None:
+    texts = ["I met Anna of York", "ANNA'S house in the North", "of york, Anna-Maria", "nothing"]
+
+    def finder(texts: Sequence[str], langs: Sequence[str]) -> list[Found]:
+        return [[(6, 18, "PER")], [], [], []]
+
+    found = find_targets(texts, ["en"] * 4, finder=finder)
+    marked = [{at for t in one for at in range(t.first, t.last + 1)} for one in found]
+    assert marked == [{2, 3, 4}, {0}, {1, 2}, set()]
+    phrase = find_targets(["new york", "new york is new"], ["en"] * 2, listed=["New York"])
+    assert [[(t.first, t.last) for t in one] for one in phrase] == [[(0, 1)], [(0, 1)]]
+
+
+def test_cutting_a_corpus(corpus: Corpus, folder: Path, tmp_path: Path) -> None:
+    settings = Cutting(seconds=1.0)
+    done = cut_corpus(corpus, tmp_path / "out", settings, secret=SECRET, times=folder / "words.ctm")
+    assert done.left_out == () and done.utterances == len(corpus)
+    cut = listed(tmp_path / "out")
+    assert len(cut) == done.pieces > len(corpus)
+    samples = sum(len(load_native(one)[0]) for one in cut)
+    assert samples == sum(len(load_native(one)[0]) for one in corpus)
+    assert min(len(load_native(one)[0]) for one in cut) >= 16000
+    hard = cut_corpus(corpus, tmp_path / "hard", Cutting(seconds=0.5, hard="first"), secret=SECRET)
+    assert hard.pieces == len(corpus)
+    assert {len(load_native(one)[0]) for one in listed(tmp_path / "hard")} == {8000}
+
+
+class Parrot:
+    """A recogniser that hears all words of a recording whose samples it knows."""
+
+    def __init__(self, known: dict[int, str]) -> None:
+        self.known = known
+
+    def transcribe(self, audio: np.ndarray, rate: int) -> str:
+        return self.known.get(hash(audio.tobytes()), "")
+
+
+def test_verification_tells_a_mask_from_none(
+    corpus: Corpus, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from sottovoce.anonymise.recording import verify
+
+    monkeypatch.setattr(verify, "pick", lambda sound, rate, choices, rng: choices[0])
+    monkeypatch.setattr(verify, "times_at_speed", lambda *a, **k: [(0.0, 0.01)] * 99)
+    known = {hash(load_native(one)[0].tobytes()): one.transcript for one in corpus}
+    good = Verifier(Parrot(known))
+    export(corpus, tmp_path / "out", private(corpus, folder), observe=good.observe)
+    report = good.report(np.random.default_rng(0))
+    assert report.open_before.hits == report.open_before.total == report.masked_words > 5
+    assert report.open_recovery.hits == 0 and report.untouched and report.correlation == 0
+    assert report.to_dict()["open_recovery"]["high"] < 0.5
+    with pytest.raises(TooFewError, match="no word was masked"):
+        Verifier(Parrot({})).report(np.random.default_rng(0))
+
+
+def test_what_counts_as_touched_or_alike(corpus: Corpus, known: Known) -> None:
+    from sottovoce.anonymise.recording.mask import Masking, mask
+
+    audio, rate = load_native(corpus.utterances[0])
+    found = known(audio, rate, corpus.utterances[0].transcript)
+    masked = mask(audio, rate, found, [Target(2, 2)], Masking(length=None))
+    assert untouched(audio, masked) and correlation(audio, masked) == 0
+    spoilt = masked.audio.copy()
+    spoilt[10] += np.float32(1e-4)
+    assert not untouched(audio, replace(masked, audio=spoilt))
+    for way in (1, -1):  # a mask that was none: the word itself, forwards or backwards
+        leaking = masked.audio.copy()
+        (span,) = masked.spans
+        leaking[slice(*span.after)] = audio[slice(*span.before)][::way]
+        assert correlation(audio, replace(masked, audio=leaking)) > 0.99
+
+
+def test_intervals_of_counts() -> None:
+    """Clopper-Pearson: for 0 of n the upper end is 1 - 0.025^(1/n)."""
+    assert Rate(0, 200, 0.1).interval == pytest.approx((0.0, 1 - 0.025 ** (1 / 200)))
+    assert Rate(54, 54, 0.1).interval == pytest.approx((0.025 ** (1 / 54), 1.0))
+    assert Rate(30, 100, 0.1).above_chance and not Rate(12, 100, 0.1).above_chance
+    assert not Rate(0, 0, 0.5).above_chance
