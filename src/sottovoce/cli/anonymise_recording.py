@@ -13,8 +13,9 @@ from sottovoce.cli.secrets import find_secret, secret_options
 
 if TYPE_CHECKING:
     from sottovoce.anonymise.recording.export import Export
+    from sottovoce.anonymise.recording.rates import Rate
     from sottovoce.anonymise.recording.secure import Settings
-    from sottovoce.anonymise.recording.verify import Rate, Verification
+    from sottovoce.anonymise.recording.verify import Verification
 
 
 @click.command(
@@ -63,10 +64,10 @@ if TYPE_CHECKING:
 @click.option("--slice", "seconds", type=float, metavar="SECONDS", help="Cut into such pieces.")
 @click.option(
     "--times",
-    type=click.Choice(["released", "original"]),
-    default="released",
+    type=click.Choice(["best", "released", "original"]),
+    default="best",
     show_default=True,
-    help="Which sound is aligned: in the new voice, or in the old.",
+    help="Which sound is aligned: in the new voice, in the old, or the new and on doubt the old.",
 )
 @click.option(
     "--ledger",
@@ -121,6 +122,8 @@ def command(
     if verify and purpose == "text":
         raise click.UsageError("--verify attacks sound; a text export has none")
     corpus = spoken_corpus(source, text)
+    if voice != "none":
+        make_method(voice)  # an unknown one is refused before a secret is written
     verifier = _verifier() if verify else None
     drawn = find_secret(target, secret_path, reproducible)
     with progress_bar("securing") as progress:

@@ -65,9 +65,12 @@ def command(
     from sottovoce.anonymise.recording.cutting import Cutting, cut_corpus
     from sottovoce.anonymise.recording.slice import check_seconds
     from sottovoce.corpus import open_corpus
+    from sottovoce.files import check_there
 
     check_seconds(seconds)
     corpus = open_corpus(source) if hard else spoken_corpus(source, None)
+    if times is not None:
+        check_there(times)
     drawn = find_secret(target, secret_path, reproducible)
     settings: Cutting = Cutting(seconds, rest, hard, lang)  # type: ignore[arg-type]
     with progress_bar("cutting") as progress:

@@ -6,6 +6,7 @@ import csv
 import json
 import stat
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,13 +18,15 @@ from sottovoce.anonymise.recording import secure as secure_module
 from sottovoce.anonymise.recording.align import UnalignedError
 from sottovoce.anonymise.recording.cutting import Cutting, cut_corpus
 from sottovoce.anonymise.recording.export import Export, export_corpus
+from sottovoce.anonymise.recording.folder import new_folder
 from sottovoce.anonymise.recording.ledger import AlreadyExportedError, Ledger, Marks
 from sottovoce.anonymise.recording.mask import Target
+from sottovoce.anonymise.recording.rates import Rate
 from sottovoce.anonymise.recording.secure import Settings, doubt
 from sottovoce.anonymise.recording.sensitive import Found, find_targets
 from sottovoce.anonymise.recording.texts import replaced_texts
 from sottovoce.anonymise.recording.timing import Alignment, TimedWord
-from sottovoce.anonymise.recording.verify import Rate, Verifier, correlation, untouched
+from sottovoce.anonymise.recording.verify import Verifier, correlation, untouched
 from sottovoce.anonymise.recording.words import key, tokens
 from sottovoce.corpus.audio import load_native
 from sottovoce.corpus.builtin import builtin_corpus
@@ -136,6 +139,47 @@ def test_doubts() -> None:
     assert "does not sound" in doubt(replace(sure, words=(*words[:5], other, *words[6:])), [])
 
 
+class Inverting:
+    """A voice method: turns the sign of each sample, which moves no word."""
+
+    name = "inverting"
+
+    def fit(self, corpus: Corpus) -> Inverting:
+        return self
+
+    def transform(
+        self, audio: np.ndarray, rate: int, *, speaker: str, utterance: str
+    ) -> np.ndarray:
+        return -audio
+
+    def record(self) -> dict[str, str]:
+        return {"method": self.name}
+
+
+def test_times_of_the_original_help_out_if_they_hold(
+    corpus: Corpus, known: Known, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moved = 0.0
+    originals = {load_native(one)[0].tobytes() for one in corpus}
+
+    def align(audio: np.ndarray, rate: int, text: str, *, lang: str = "en") -> Alignment:
+        found = known(audio, rate, text)
+        if audio.tobytes() in originals:
+            return found
+        words = [replace(w, start=w.start + moved, end=w.end + moved) for w in found.words]
+        return Alignment(tuple(words), found.seconds, ("speech that is not in the text",))
+
+    monkeypatch.setattr(secure_module, "align", align)
+    made = {"method": Inverting()}
+    assert export(corpus, tmp_path / "a", ["the"], **made).withheld == ()
+    strict = Settings(times="released")
+    held = export(corpus, tmp_path / "b", ["the"], settings=strict, **made).withheld
+    assert len(held) == len(corpus) and "not in the text" in held[0][1]
+    moved = 0.06
+    held = export(corpus, tmp_path / "c", ["the"], **made).withheld
+    assert len(held) == len(corpus) and "moved words by 0.06 s" in held[0][1]
+
+
 def test_one_purpose_for_a_dialogue(corpus: Corpus, tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "state" / "ledger.jsonl")
     first = corpus.select(speakers=[corpus.speakers[0]])
@@ -163,6 +207,30 @@ def test_another_name_or_format_is_the_same_recording() -> None:
     assert Marks.of(one, text).sound == Marks.of(one, "anything else").sound
     assert Marks.of(one, text).words == Marks.of(other, text.upper() + "!").words != b""
     assert Marks.of(one, "yes please").words == b""
+
+
+def test_runs_at_once_share_one_ledger_and_no_folder(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+
+    def one(number: int) -> Path:
+        marks = Marks(bytes([number]) * 32, b"")
+        with ledger.entered({"d": [marks]}, "text", "form"), new_folder(tmp_path / "out") as made:
+            (made / str(number)).touch()
+            assert [path.name for path in made.iterdir()] == [str(number)]
+            assert stat.S_IMODE(made.stat().st_mode) == 0o700
+            return made
+
+    def tried(number: int) -> Path | None:
+        try:
+            return one(number)
+        except InputError:  # another one was first to give the folder its name
+            return None
+
+    with ThreadPoolExecutor(4) as pool:
+        made = [path for path in pool.map(tried, range(8)) if path]
+    assert len(set(made)) == len(made) >= 1
+    assert len(ledger.path.read_text().splitlines()) == 1 + len(made)
+    assert sorted(p.name for p in tmp_path.iterdir() if p.name[0] != ".") == ["ledger.jsonl", "out"]
 
 
 def test_an_export_that_fails_leaves_nothing(

@@ -1,7 +1,8 @@
 """One recording secured: its voice changed, its private words masked in sound and text.
 
 The order is fixed: first the voice, then the alignment of what will be released with what was
-said, then the mask, last the slices. A recording that cannot be aligned with confidence is
+said (or of the original, if that leaves no doubt and its times hold), then the mask, last the
+slices. A recording that cannot be aligned with confidence is
 withheld: its words might lie outside the mask.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from statistics import median
 from typing import Literal
 
 import numpy as np
@@ -29,6 +31,8 @@ Audio = NDArray[np.float32]
 
 DOUBTFUL = 0.2
 """Share of words in doubt from which on the whole is."""
+MOVED = 0.05
+"""Seconds between the words of the original and the released recording, in the median."""
 FADE = 0.005
 """Seconds at both ends of a slice, so that no sample tells which one came next."""
 
@@ -49,8 +53,9 @@ class Settings:
     seconds: float | None = None
     """Least length of slices; None leaves recordings whole."""
     rest: Rest = "merge"
-    times: Literal["released", "original"] = "released"
-    """Which recording is aligned: what will be released, or the original of the same length."""
+    times: Literal["best", "released", "original"] = "best"
+    """Which recording is aligned: what will be released, the original of the same length, or the
+    first and, where that leaves doubts, the second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,19 +85,45 @@ def secure(
     voiced = original
     if method is not None:
         voiced = method.transform(original, rate, speaker=one.speaker, utterance=one.id)
-    aligned = original if settings.times == "original" else voiced
-    if len(aligned) != len(voiced):
-        raise WithheldError("the new voice changed its length; align what is released")
-    try:
-        found = align(aligned, rate, one.transcript, lang=lang)
-    except UnalignedError as error:
-        raise WithheldError(str(error)) from None
-    if why := doubt(found, targets, strict=settings.strict):
-        raise WithheldError(why)
+    found = _aligned(original, voiced, rate, one.transcript, lang, targets, settings)
     rng = secret.generator("mask", one.speaker, one.id)
     masked = mask(voiced, rate, found, targets, settings.masking, rng=rng)
     text = mask_text(one.transcript, tokens(one.transcript), masked.spans, typed=settings.typed)
     return Secured(one, lang, voiced, found, masked, text)
+
+
+def _aligned(
+    original: Audio,
+    voiced: Audio,
+    rate: int,
+    text: str,
+    lang: str,
+    targets: Sequence[Target],
+    settings: Settings,
+) -> Alignment:
+    """Times without doubt, of the released recording or, where they hold for it, the original."""
+    if len(original) != len(voiced) and settings.times == "original":
+        raise WithheldError("the new voice changed its length; align what is released")
+    try:
+        first = align(original if settings.times == "original" else voiced, rate, text, lang=lang)
+        why = doubt(first, targets, strict=settings.strict)
+        if not why:
+            return first
+        if settings.times == "best" and voiced is not original and len(original) == len(voiced):
+            second = align(original, rate, text, lang=lang)
+            why = doubt(second, targets, strict=settings.strict) or drift(first, second)
+            if not why:
+                return second
+    except UnalignedError as error:
+        why = str(error)
+    raise WithheldError(why)
+
+
+def drift(released: Alignment, original: Alignment) -> str:
+    """Whether the new voice moved the words, so that times of the original do not hold for it."""
+    pairs = zip(released.words, original.words, strict=True)
+    apart = median(max(abs(a.start - b.start), abs(a.end - b.end)) for a, b in pairs)
+    return f"the new voice moved words by {apart:.2f} s" if apart > MOVED else ""
 
 
 def doubt(found: Alignment, targets: Sequence[Target], *, strict: bool = False) -> str:

@@ -20,11 +20,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from sottovoce.anonymise.recording.align import UnalignedError, times_at_speed
 from sottovoce.anonymise.recording.closed_set import pick
 from sottovoce.anonymise.recording.mask import Masked
+from sottovoce.anonymise.recording.rates import Count, Rate
 from sottovoce.anonymise.recording.secure import Secured
 from sottovoce.anonymise.recording.words import key, tokens
 from sottovoce.asr.normalise import normalise
@@ -40,48 +40,7 @@ CHOICES = 30
 EXPOSED = 0.02
 """Seconds of a word that may stick out of the mask."""
 CORRELATION = 0.2
-LEVEL = 0.01
-"""A guesser is better than chance if chance would do as well this rarely."""
 SLOWER = 0.95
-
-
-@dataclass(frozen=True, slots=True)
-class Rate:
-    """How many of how many, the Clopper-Pearson interval at 95 %, and what chance gives."""
-
-    hits: int
-    total: int
-    chance: float
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Clopper and Pearson 1934; the whole range where nothing was tried."""
-        k, n = self.hits, self.total
-        low = float(stats.beta.ppf(0.025, k, n - k + 1)) if k else 0.0
-        high = float(stats.beta.ppf(0.975, k + 1, n - k)) if k < n else 1.0
-        return low, high
-
-    @property
-    def above_chance(self) -> bool:
-        """Whether chance alone would hardly have done so well."""
-        if not self.total:
-            return False
-        tail = stats.binomtest(self.hits, self.total, min(self.chance, 1.0), "greater").pvalue
-        return bool(tail < LEVEL)
-
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        low, high = self.interval
-        share = self.hits / self.total if self.total else None
-        return {
-            "hits": self.hits,
-            "total": self.total,
-            "share": share,
-            "low": low,
-            "high": high,
-            "chance": self.chance,
-            "above_chance": self.above_chance,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,22 +89,6 @@ class Verification:
 
 
 @dataclass(slots=True)
-class _Count:
-    hits: int = 0
-    total: int = 0
-    expected: float = 0.0
-
-    def add(self, hits: int, total: int, chance: float = 0.0) -> None:
-        self.hits += hits
-        self.total += total
-        self.expected += chance * total
-
-    def rate(self, chance: float | None = None) -> Rate:
-        given = self.expected / self.total if self.total and chance is None else chance or 0.0
-        return Rate(self.hits, self.total, given)
-
-
-@dataclass(slots=True)
 class _Seen:
     """What is kept of a recording for the attacks that need all of them."""
 
@@ -164,7 +107,7 @@ class Verifier:
 
     recogniser: Recogniser
     seen: list[_Seen] = field(default_factory=list)
-    counts: dict[str, _Count] = field(default_factory=dict)
+    counts: dict[str, Count] = field(default_factory=dict)
     correlation: float = 0.0
     untouched: bool = True
     neighbours: list[float] = field(default_factory=list)
@@ -197,12 +140,12 @@ class Verifier:
         words = sum(len(tokens(run)) for one in self.seen for run in one.runs)
         if not words:
             raise TooFewError("no word was masked; there is nothing to verify")
-        invented = _Count()
+        invented = Count()
         for one, other in zip(self.seen, [*self.seen[1:], *self.seen[:1]], strict=True):
             invented.add(*_found(one.runs, other.heard))
         chance = max(invented.hits, 1) / max(invented.total, 1)
         pool = sorted({key(word) for one in self.seen for word, *_ in one.crops})
-        closed = {name: _Count() for name in ("before", "after", "inverted")}
+        closed = {name: Count() for name in ("before", "after", "inverted")}
         for one in self.seen:
             for word, *sounds, rate in one.crops:
                 choices = _choices(pool, key(word), rng)
@@ -227,8 +170,8 @@ class Verifier:
             exposed=self._count("exposed").rate(0.0),
         )
 
-    def _count(self, name: str) -> _Count:
-        return self.counts.setdefault(name, _Count())
+    def _count(self, name: str) -> Count:
+        return self.counts.setdefault(name, Count())
 
     def _hear(self, audio: Audio, rate: int) -> str:
         return self.recogniser.transcribe(audio, rate) if np.any(audio) else ""
@@ -350,7 +293,7 @@ def _length_guesses(lengths: Sequence[tuple[str, float, float]], rng: np.random.
     usual: dict[str, list[float]] = {}
     for word, own, _ in lengths:
         usual.setdefault(key(word), []).append(own)
-    count = _Count()
+    count = Count()
     for word, _, seen in lengths:
         choices = _choices(sorted(usual), key(word), rng)
         apart = [abs(float(np.median(usual[choice])) - seen) for choice in choices]

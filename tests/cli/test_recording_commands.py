@@ -1,0 +1,154 @@
+"""sottovoce align, slice and anonymise recording: what a person sees and gets."""
+
+from __future__ import annotations
+
+import json
+import logging
+from pathlib import Path
+
+import pytest
+
+from sottovoce.anonymise.recording import align as align_module
+from sottovoce.anonymise.recording import pronounce
+from sottovoce.anonymise.recording.tiers import as_textgrid, read_ctm
+from sottovoce.anonymise.recording.timing import Alignment, TimedPhone, TimedWord
+from sottovoce.cli import align, anonymise, anonymise_recording, run
+from sottovoce.cli import slice as slice_module
+from sottovoce.cli.app import app
+from sottovoce.corpus.builtin import builtin_corpus
+from sottovoce.corpus.manifest import read_manifest
+from sottovoce.errors import InputError
+
+pytest.importorskip("pocketsphinx")
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return builtin_corpus(tmp_path_factory.mktemp("cache"), speakers=2, utterances=2)
+
+
+@pytest.fixture(autouse=True)
+def surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No espeak-ng, and a ledger of the test's own."""
+    monkeypatch.setattr(pronounce, "espeak_path", lambda: None)
+    monkeypatch.setattr(align_module, "espeak_path", lambda: None)
+    monkeypatch.setenv("SOTTOVOCE_LEDGER", str(tmp_path / "ledger.jsonl"))
+
+
+@pytest.fixture(autouse=True)
+def registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reach the commands whether or not the list of commands has them yet."""
+    monkeypatch.setitem(vars(app)["table"], "align", align.command.short_help)
+    monkeypatch.setitem(vars(app)["table"], "slice", slice_module.command.short_help)
+    short = anonymise_recording.command.short_help
+    monkeypatch.setitem(vars(anonymise.command)["table"], "recording", short)
+
+
+def recording(corpus: Path, tmp_path: Path) -> tuple[str, str]:
+    one = read_manifest(corpus).utterances[0]
+    text = tmp_path / "said.txt"
+    text.write_text(one.transcript)
+    return str(one.path), str(text)
+
+
+def test_align_one_file(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    audio, text = recording(corpus, tmp_path)
+    assert run(["align", audio, text]) == 0
+    shown = capsys.readouterr()
+    (tmp_path / "shown.ctm").write_text(shown.out)
+    (words,) = read_ctm(tmp_path / "shown.ctm").values()
+    assert " ".join(word.text for word in words).split()[0] in Path(text).read_text()
+    assert "1 of 1 aligned" in shown.err
+    for name in ("x.json", "grids"):
+        assert run(["align", audio, text, "--to", str(tmp_path / name)]) == 0
+    told = json.loads((tmp_path / "x.json").read_text())["utterances"]
+    (only,) = told.values()
+    assert len(only["words"]) == len(words) and only["words"][0]["phones"][0]["ipa"]
+    (grid,) = (tmp_path / "grids").glob("*.TextGrid")
+    assert grid.read_text().startswith('File type = "ooTextFile"')
+
+
+def test_wrong_use_is_one_line(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    audio, text = recording(corpus, tmp_path)
+    out = str(tmp_path / "out")
+    both = ["anonymise", "recording", str(corpus)]
+    empty = tmp_path / "empty.txt"
+    empty.write_text("someone else\n")
+    for wrong in (
+        ["align", audio],
+        ["align", audio, text, "--to", "x.wav"],
+        ["align", audio, text, "--lang", "de"],
+        ["align", str(corpus), str(empty)],
+        ["align", "nowhere.wav", text],
+        ["slice", str(corpus), out, "--seconds", "0"],
+        ["slice", str(corpus), out, "--times", "nowhere.ctm"],
+        [*both, out],
+        [*both, "--purpose", "acoustic"],
+        [*both, out, "--purpose", "acoustic", "--only-words"],
+        [*both, out, "--purpose", "text", "--verify", "--words", str(empty)],
+        [*both, out, "--purpose", "acoustic", "--length", "long"],
+        [*both, out, "--purpose", "acoustic", "--slice", "0"],
+        [*both, out, "--purpose", "acoustic", "--voice", "nobody", "--words", str(empty)],
+    ):
+        assert run(wrong) == 2, wrong
+        assert capsys.readouterr().err.count("\n") == 1, wrong
+    assert not Path(out).exists() and not Path(f"{out}.secret").exists()
+
+
+def test_slices(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    times = ["--times", str(corpus / "words.ctm")]
+    out = tmp_path / "out"
+    assert run(["slice", str(corpus), str(out), "--seconds", "1", *times, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["pieces"] == len(read_manifest(out)) > told["utterances"] == 4
+    assert (tmp_path / "out.secret").exists()
+    hard = ["slice", str(corpus), str(tmp_path / "hard"), "--hard", "all", "--seconds", "0.5"]
+    assert run([*hard, "--reproducible", "1"]) == 0
+    assert all(one.transcript == "" for one in read_manifest(tmp_path / "hard"))
+
+
+def test_an_export_and_a_refusal(
+    corpus: Path,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """No word of a transcript is logged or printed, by this program or by what it calls."""
+    caplog.set_level(logging.DEBUG)
+    audio, text = recording(corpus, tmp_path)
+    said = Path(text).read_text().split()
+    secret_word = max(said, key=len).strip(".,")
+    (tmp_path / "words.txt").write_text(secret_word)
+    made = ["anonymise", "recording", audio, text]
+    words = ["--words", str(tmp_path / "words.txt"), "--only-words", "--reproducible", "1"]
+    first = str(tmp_path / "speech")
+    assert run([*made, first, "--purpose", "acoustic", "--slice", "1", *words]) == 0
+    assert run([*made, str(tmp_path / "text"), "--purpose", "text", *words]) == 2
+    shown = capfd.readouterr()
+    assert "both together would show" in shown.err and not (tmp_path / "text").exists()
+    everything = (shown.out + shown.err + caplog.text).lower()
+    assert secret_word.lower() not in everything
+    record = json.loads((Path(first) / "export.json").read_text())
+    assert record["files"] + record["withheld"] > 0 and not record["in_house_only"]
+    assert secret_word.lower() not in (Path(first) / "manifest.csv").read_text().lower()
+    house = [*made, str(tmp_path / "house"), "--purpose", "text", "--in-house", *words]
+    assert run([*house, "--strategy", "redact"]) == 0
+    assert secret_word.lower() not in (tmp_path / "house" / "texts.jsonl").read_text().lower()
+
+
+def test_textgrid_by_hand() -> None:
+    """Intervals without gaps, quotes doubled, as Praat's manual asks."""
+    said = TimedWord('"a"', 0.1, 0.3, phones=(TimedPhone("AH", "ʌ", 0.1, 0.3),))
+    lines = as_textgrid(Alignment((said,), 0.5)).splitlines()
+    assert "        intervals: size = 3" in lines
+    assert '            text = """a"""' in lines
+    edges = [line.split("=")[1] for line in lines if line.startswith("            xm")]
+    assert edges[:6] == [" 0.0", " 0.1", " 0.1", " 0.3", " 0.3", " 0.5"]
+
+
+def test_a_broken_ctm_names_its_line(tmp_path: Path) -> None:
+    (tmp_path / "x.ctm").write_text("u 1 0.1 0.2 hello\nu 1 zero 0.2 day\n")
+    with pytest.raises(InputError, match=r"x\.ctm:2"):
+        read_ctm(tmp_path / "x.ctm")
