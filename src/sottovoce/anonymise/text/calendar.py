@@ -6,7 +6,7 @@ is known and nothing of the corpus enters them.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 
 WEEKDAYS = {
     "en": "Monday Tuesday Wednesday Thursday Friday Saturday Sunday",
@@ -103,6 +103,7 @@ def number_words(lang: str) -> frozenset[str]:
     return frozenset(f"{UNITS[lang]} {TENS[lang]} {_MORE[lang]}".split())
 
 
+@lru_cache(maxsize=1 << 16)
 def is_number_word(word: str, lang: str) -> bool:
     """Whether a word spells a number, compounds included.
 
@@ -117,6 +118,8 @@ def is_number_word(word: str, lang: str) -> bool:
         return True
     if "-" in low:
         return all(part in known or part in _JOINTS for part in low.split("-"))
+    if lang == "it":
+        return low in small_numbers("it", True)
     return lang in ("de", "nl") and _compound(low, lang)
 
 

@@ -81,6 +81,8 @@ def asr_view(sentence: Sentence) -> Sentence:
 
 def bare_word(word: str) -> str:
     """A word in lower case without punctuation around it; nothing of punctuation alone."""
+    if word.isalnum():
+        return word.lower()
     start, end = 0, len(word)
     while start < end and not word[start].isalnum():
         start += 1

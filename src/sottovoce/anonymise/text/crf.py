@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -88,7 +89,7 @@ class Weights:
     def load(cls, path: Path) -> Weights:
         """Read a file that :meth:`save` wrote."""
         try:
-            with np.load(path, allow_pickle=False) as data:
+            with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as data:
                 card = json.loads(data["card"].tobytes())
                 labels = tuple(card.pop("labels"))
                 names = data["attributes"].tobytes().decode().split("\t")
@@ -100,17 +101,8 @@ class Weights:
                 return cls(labels, {n: i for i, n in enumerate(names)}, state, moves, card)
         except OSError as error:
             raise InputError(f"{path}: cannot be read ({error.strerror}); check the name") from None
-        except (ValueError, KeyError, zipfile.BadZipFile):
+        except (ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error):
             raise InputError(f"{path}: no tagger; 'sottovoce train entities' makes one") from None
-
-
-@dataclass(frozen=True)
-class Tagged:
-    """The tags of one sentence."""
-
-    marginals: Floats
-    """P(label | sentence): words × labels."""
-    emissions: Floats
 
 
 class Crf:

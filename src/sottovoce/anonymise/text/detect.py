@@ -11,6 +11,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from sottovoce.anonymise.text import patterns
@@ -37,7 +38,8 @@ PLACEHOLDER = re.compile(
 )
 SURE = 0.5
 """Score from which a name is looked for in the whole document."""
-ROUNDS = 8
+ROUNDS = 20
+"""Looks at most; two or three are the rule."""
 REGISTERS = ("auto", "spoken", "written", "both")
 _SPREAD = ("PER", "ORG")
 
@@ -82,10 +84,18 @@ class Detector:
         for kind in (*self.types, *self.deny.values()):
             if kind not in TYPES:
                 raise UsageError(f"type {kind!r}; there are {', '.join(TYPES)}")
-        own = None if self.tagger is None else Tagger(Weights.load(self.tagger), self.lang)
-        object.__setattr__(self, "_own", own)
-        object.__setattr__(self, "_denied", Phrases(self.deny))
-        object.__setattr__(self, "_allowed", Phrases(dict.fromkeys(self.allow, "")))
+
+    @cached_property
+    def _own(self) -> Tagger | None:
+        return None if self.tagger is None else Tagger(Weights.load(self.tagger), self.lang)
+
+    @cached_property
+    def _denied(self) -> Phrases:
+        return Phrases(self.deny)
+
+    @cached_property
+    def _allowed(self) -> Phrases:
+        return Phrases(dict.fromkeys(self.allow, ""))
 
     def find(
         self, texts: Sequence[str], documents: Sequence[str] | None = None
@@ -94,45 +104,44 @@ class Detector:
         names = documents if documents is not None else [""] * len(texts)
         views = [_View.of(text) for text in texts]
         found: list[list[Finding]] = [[] for _ in texts]
-        open_ones = list(range(len(texts)))
+        known: dict[str, dict[str, str]] = {}
+        every = range(len(texts))
+        pending: Sequence[int] = every
         for _ in range(ROUNDS):
-            new = self._look([views[i].text for i in open_ones], [names[i] for i in open_ones])
-            changed = []
-            for i, findings in zip(open_ones, new, strict=True):
-                if findings:
-                    back = [views[i].original(one) for one in findings]
-                    found[i] += back
-                    views[i] = views[i].hiding(back)
-                    changed.append(i)
-            touched = {names[i] for i in changed}
-            open_ones = [i for i in open_ones if names[i] in touched] if self.propagate else changed
+            new = self._look([views[i].text for i in pending])
+            changed = [i for i, own in zip(pending, new, strict=True) if own]
+            for i, own in zip(pending, new, strict=True):
+                self._learn(views[i].text, own, known.setdefault(names[i], {}))
+            if not changed and self.propagate:
+                pending = [i for i in every if known.get(names[i])]
+                new = [self._again(views[i].text, known[names[i]]) for i in pending]
+                changed = [i for i, own in zip(pending, new, strict=True) if own]
             if not changed:
                 break
+            for i, own in zip(pending, new, strict=True):
+                back = [views[i].original(one) for one in own]
+                found[i] += back
+                views[i] = views[i].hiding(back) if back else views[i]
+            pending = changed
         return [sorted(one, key=lambda f: f.start) for one in found]
 
-    def _look(self, texts: Sequence[str], documents: Sequence[str]) -> list[list[Finding]]:
-        """One look at every text."""
+    def _look(self, texts: Sequence[str]) -> list[list[Finding]]:
+        """One look at every text by itself."""
         tokens = [tokenise(text) for text in texts]
         words = [[token.text for token in one] for one in tokens]
-        raw = self._tagged(words)
-        allowed: Phrases = self._allowed  # type: ignore[attr-defined]
-        denied: Phrases = self._denied  # type: ignore[attr-defined]
-        entities: list[list[Entity]] = []
-        for text, own, forms, tagged in zip(texts, tokens, words, raw, strict=True):
+        found: list[list[Finding]] = []
+        for text, own, forms, tagged in zip(texts, tokens, words, self._tagged(words), strict=True):
             every = [
                 *tagged,
                 *patterns.written(text, own, self.lang),
                 *patterns.spoken(forms, self.lang),
             ]
             every = [one for one in every if one.kind in self.types]
-            kept = _without(united(every), allowed.words_in(forms))
-            entities.append(united([*kept, *denied.find(forms)]))
-        if self.propagate:
-            entities = self._spread(words, entities, documents)
-        return [
-            [_finding(own, one) for one in _without(every, _hidden(own))]
-            for own, every in zip(tokens, entities, strict=True)
-        ]
+            kept = _without(united(every), self._allowed.words_in(forms))
+            denied = self._denied.find(forms)
+            entities = united([*kept, *denied]) if denied else kept
+            found.append([_finding(own, one) for one in _without(entities, _hidden(own))])
+        return found
 
     def _tagged(self, words: Sequence[Sequence[str]]) -> list[list[Entity]]:
         """What the taggers find, each in the texts it is for."""
@@ -153,9 +162,8 @@ class Detector:
 
     def _taggers(self) -> list[tuple[Tagger, bool, bool]]:
         """Taggers, and whether each is used in the ASR view and in text with capitals."""
-        own: Tagger | None = self._own  # type: ignore[attr-defined]
-        if own is not None:
-            return [(own, True, True)]
+        if self._own is not None:
+            return [(self._own, True, True)]
         there = shipped(self.lang)
         use = {
             "spoken": (self.register != "written", self.register != "written"),
@@ -163,37 +171,26 @@ class Detector:
         }
         return [(shipped_tagger(self.lang, name), *use[name]) for name in there if any(use[name])]
 
-    def _spread(
-        self,
-        words: Sequence[Sequence[str]],
-        entities: Sequence[list[Entity]],
-        documents: Sequence[str],
-    ) -> list[list[Entity]]:
-        """Every occurrence of a name that was found with some certainty in the same document."""
-        known: dict[str, dict[str, str]] = {}
-        lex = lexicon(self.lang)
-        for forms, every, document in zip(words, entities, documents, strict=True):
-            for one in every:
-                if one.kind in _SPREAD and one.score >= SURE and one.kind in self.types:
-                    for form in forms[one.start : one.end]:
-                        core = form[slice(*clitics(form))].casefold()
-                        if len(core) > 2 and core.isalpha() and not lex.common(core):
-                            known.setdefault(document, {}).setdefault(core, one.kind)
-        allowed: Phrases = self._allowed  # type: ignore[attr-defined]
-        spread = []
-        for forms, every, document in zip(words, entities, documents, strict=True):
-            if document not in known:
-                spread.append(every)
-                continue
-            cores = [form[slice(*clitics(form))].casefold() for form in forms]
-            names = known[document]
-            again = [
-                Entity(i, i + 1, names[core], 0.0, "document")
-                for i, core in enumerate(cores)
-                if core in names
-            ]
-            spread.append(united([*every, *_without(again, allowed.words_in(forms))]))
-        return spread
+    def _learn(self, text: str, findings: Iterable[Finding], names: dict[str, str]) -> None:
+        """Note the names that were found with some certainty."""
+        for one in findings:
+            if one.kind in _SPREAD and one.score >= SURE:
+                for token in tokenise(text[one.start : one.end]):
+                    core = token.text.casefold()
+                    if len(core) > 2 and core.isalpha() and not lexicon(self.lang).common(core):
+                        names.setdefault(core, one.kind)
+
+    def _again(self, text: str, names: Mapping[str, str]) -> list[Finding]:
+        """Every other occurrence of names of the document."""
+        tokens = tokenise(text)
+        forms = [token.text for token in tokens]
+        cores = [form[slice(*clitics(form))].casefold() for form in forms]
+        again = [
+            Entity(i, i + 1, names[core], 0.0, "document")
+            for i, core in enumerate(cores)
+            if core in names
+        ]
+        return [_finding(tokens, one) for one in _without(again, self._allowed.words_in(forms))]
 
 
 def _without(entities: Iterable[Entity], words: set[int]) -> list[Entity]:

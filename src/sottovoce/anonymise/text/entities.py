@@ -58,8 +58,9 @@ class Tagger:
         """Entities of every sentence; without τ, those of the most probable tags."""
         if not self.spoken:
             return self._find(sentences, tau)
-        kept = [[i for i, word in enumerate(one) if bare_word(word)] for one in sentences]
-        bare = [[bare_word(one[i]) for i in own] for one, own in zip(sentences, kept, strict=True)]
+        seen = [[bare_word(word) or _hidden(word) for word in one] for one in sentences]
+        kept = [[i for i, word in enumerate(one) if word] for one in seen]
+        bare = [[word for word in one if word] for one in seen]
         found = self._find(bare, tau)
         return [
             [Entity(own[e.start], own[e.end - 1] + 1, e.kind, e.score, e.rule) for e in one]
@@ -90,6 +91,11 @@ class Tagger:
         inside = np.arange(scores.shape[1]) != self.crf.outside
         scores[np.ix_(~private, inside)] = _NEVER
         return scores
+
+
+def _hidden(word: str) -> str:
+    """Words that were hidden stay in their places; marks go."""
+    return word if "█" in word else ""
 
 
 def shipped(lang: str) -> dict[str, Path]:

@@ -84,26 +84,29 @@ WRITTEN = (
         "nl pt",
     ),
     _pattern("plate", "ID", r"[A-Z]{2}\d\d ?[A-Z]{3}", _capital, "en"),
-    _pattern("phone", "PHONE", r"\+?\(?\d(?:[ ()/.-]{0,2}\d){6,14}", _seven),
+    _pattern("phone", "PHONE", r"\+?\(?\d(?:[ ()/.-]{0,3}\d){6,14}", _seven),
     _pattern("digits", "NUM", r"\d{5,30}"),
 )
 
 
+_PROMISING = re.compile(r"[\d@:]|www\.", re.IGNORECASE)
+
+
 def written(text: str, tokens: Sequence[Token], lang: str) -> list[Entity]:
     """What has a written form; the first pattern to match keeps its characters."""
-    if not any(c.isdigit() or c in "@:" for c in text) and "www." not in text:
+    if not _PROMISING.search(text):
         return []
-    taken: list[tuple[int, int]] = []
+    taken = bytearray(len(text))
     found: list[Entity] = []
     for pattern in WRITTEN:
         if pattern.langs and lang not in pattern.langs.split():
             continue
         for match in pattern.form.finditer(text):
             begin, end = match.span()
-            if any(begin < b and a < end for a, b in taken):
+            if any(taken[begin:end]):
                 continue
             if pattern.check is None or pattern.check(match.group()):
-                taken.append((begin, end))
+                taken[begin:end] = b"\1" * (end - begin)
                 found += _covering(tokens, begin, end, pattern)
     return found
 

@@ -12,7 +12,7 @@ _FEW, _MOST = 0.02, 0.9
 _CHUNK = re.compile(r"\S+")
 _ADDRESS = re.compile(r"[\w.+-]+@[\w.-]*\w|(?:https?://|www\.)[^\s<>\"]*[\w/]")
 _PIECE = re.compile(
-    r"[^\W\d_](?:\.[^\W\d_])+(?:\.|(?!\w))|\d+(?:[.,:/]\d+)*|\w+(?:['’-]\w+)*|[^\w\s]"
+    r"█+|[^\W\d_](?:\.[^\W\d_])+(?:\.|(?!\w))|\d+(?:[.,:/]\d+)*|\w+(?:['’-]\w+)*|[^\w\s]"
 )
 _ENDS = frozenset(".!?…;")
 
@@ -56,7 +56,7 @@ def _at(chunk: re.Match[str]) -> bool:
 
 def is_asr_view(words: Sequence[str]) -> bool:
     """Whether capitals tell nothing: hardly any word has one, or nearly all do."""
-    letters = [word for word in words if any(c.isalpha() for c in word)]
+    letters = [word for word in words if word.isalpha() or any(c.isalpha() for c in word)]
     capital = sum(word[:1].isupper() for word in letters)
     return not _FEW * len(letters) <= capital <= _MOST * len(letters) or not capital
 

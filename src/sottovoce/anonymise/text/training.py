@@ -22,7 +22,7 @@ FEWEST = 50
 """Entities below which a tagger would learn nothing that holds."""
 L1, L2 = 0.05, 0.05
 """Penalties on weights; the first one makes most of them zero, which keeps files small."""
-ITERATIONS = 80
+ITERATIONS = {"spoken": 80, "written": 50}
 _SWAPPED = frozenset({"PER", "LOC"})
 
 
@@ -33,7 +33,7 @@ def train_tagger(
     *,
     card: dict[str, Any] | None = None,
     seed: int = 0,
-    iterations: int = ITERATIONS,
+    iterations: int | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Weights:
     """Weights of a tagger for one language and register.
@@ -57,7 +57,12 @@ def train_tagger(
         forms = ["".join(form.split()) for form in one.words]
         trainer.append(sentence_attributes(forms, words), one.tags)
     trainer.set_params(
-        {"c1": L1, "c2": L2, "max_iterations": iterations, "feature.possible_transitions": True}
+        {
+            "c1": L1,
+            "c2": L2,
+            "max_iterations": iterations or ITERATIONS[register],
+            "feature.possible_transitions": True,
+        }
     )
     with tempfile.TemporaryDirectory() as folder:
         model = str(Path(folder) / "model.crfsuite")
@@ -87,7 +92,7 @@ def _copies(
         if not any(word[:1].isupper() for one in sentences for word in one.words):
             sentences = [cased_view(one) for one in sentences]
         swapped = [swap(one) for one in sentences if _swappable(one)]
-        lower = [asr_view(one) for one in (*sentences, *swapped)]
+        lower = [asr_view(one) for one in sentences]
         copies = [*sentences, *swapped, *lower]
     return [one for one in copies if one.words]
 

@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sottovoce.anonymise.text.conll import Sentence
+from sottovoce.anonymise.text.crf import Crf, Weights
+from sottovoce.anonymise.text.entities import Tagger, shipped, shipped_tagger
+from sottovoce.anonymise.text.features import sentence_attributes
+from sottovoce.anonymise.text.lexicon import LANGUAGES, lexicon
+from sottovoce.anonymise.text.training import train_tagger
+from sottovoce.errors import InputError, TooFewError, UsageError
+
+LABELS = ("B-PER", "I-PER", "O")
+NAMES = "anna bert carla dirk emma fred gina hans ines jan".split()
+
+
+def small_set() -> list[Sentence]:
+    rng = np.random.default_rng(0)
+    made = []
+    for name in NAMES * 8:
+        before = [["call"], ["please", "call"], ["write", "to"]][int(rng.integers(3))]
+        tags = ["O"] * len(before) + ["B-PER", "O"]
+        made.append(Sentence((*before, name, "now"), tuple(tags)))
+    quiet = Sentence(("please", "come", "now"), ("O", "O", "O"))
+    return made + [quiet, Sentence(("call", "now"), ("O", "O"))] * 10
+
+
+@pytest.fixture(scope="module")
+def tagger() -> Tagger:
+    return Tagger(train_tagger(small_set(), "en", "spoken", iterations=30), "en")
+
+
+def random_crf(seed: int) -> Crf:
+    rng = np.random.default_rng(seed)
+    moves = rng.normal(size=(3, 3)).astype(np.float32)
+    return Crf(Weights(LABELS, {}, np.zeros((0, 3), np.float32), moves), lexicon("en"))
+
+
+@pytest.mark.parametrize("length", [1, 2, 4])
+def test_recursions_equal_the_sum_over_all_paths(length: int) -> None:
+    crf = random_crf(length)
+    scores = np.random.default_rng(9).normal(size=(length, 3)).astype(np.float32)
+    weight = {
+        path: sum(scores[t, i] for t, i in enumerate(path))
+        + sum(crf.weights.transition[a, b] for a, b in zip(path, path[1:], strict=False))
+        for path in product(range(3), repeat=length)
+    }
+    total = sum(np.exp(w) for w in weight.values())
+    expected = np.zeros((length, 3))
+    for path, w in weight.items():
+        for t, i in enumerate(path):
+            expected[t, i] += np.exp(w) / total
+    assert crf.marginals([scores])[0] == pytest.approx(expected, abs=1e-5)
+    best = max(weight, key=lambda p: weight[p])
+    assert crf.best_paths([scores]) == [[LABELS[i] for i in best]]
+
+
+def test_emissions_are_the_weights_of_all_attributes(tagger: Tagger) -> None:
+    crf, words = tagger.crf, ["please", "call", "o'zorba", "in", "new", "york"]
+    state, rows = crf.weights.state, crf.weights.rows
+    expected = [
+        sum((state[rows[name]] for name in own if name in rows), np.zeros(state.shape[1]))
+        for own in sentence_attributes(words, crf.lexicon)
+    ]
+    batch = crf.emissions([["call"], words, []])
+    assert batch[1] == pytest.approx(np.array(expected), abs=1e-4)
+    assert [len(one) for one in batch] == [1, 6, 0]
+
+
+def test_a_trained_tagger_finds_names_it_never_saw(tagger: Tagger) -> None:
+    found = tagger.find([["write", "to", "zorbalda", "now"], ["call", "now"]], None)
+    assert [[(e.start, e.end, e.kind) for e in one] for one in found] == [[(2, 3, "PER")], []]
+
+
+def test_more_words_are_private_as_tau_grows(tagger: Tagger) -> None:
+    texts = [["call", "zorbalda", "later"], ["please", "come", "now"]]
+    counts = [
+        sum(e.length for one in tagger.find(texts, tau) for e in one)
+        for tau in (0.01, 0.5, 0.9, 0.9999)
+    ]
+    assert counts == sorted(counts)
+
+
+def test_a_file_of_weights(tagger: Tagger, tmp_path: Path) -> None:
+    path = tmp_path / "en.npz"
+    tagger.crf.weights.save(path)
+    again = Weights.load(path)
+    assert again.rows == tagger.crf.weights.rows
+    assert again.card["register"] == "spoken"
+    assert again.state == pytest.approx(tagger.crf.weights.state, abs=2e-3)
+    path.write_bytes(b"PK\x03\x04 no weights")
+    with pytest.raises(InputError, match="no tagger"):
+        Weights.load(path)
+    with pytest.raises(InputError, match="cannot be read"):
+        Weights.load(tmp_path / "none.npz")
+
+
+def test_too_little_to_learn_from() -> None:
+    with pytest.raises(TooFewError, match="at least 50"):
+        train_tagger(small_set()[:10], "en", "spoken")
+    with pytest.raises(UsageError, match="register"):
+        train_tagger(small_set(), "en", "sung")
+
+
+def test_every_language_has_a_tagger_whose_data_are_named() -> None:
+    for lang in LANGUAGES:
+        assert "spoken" in shipped(lang)
+        for register in shipped(lang):
+            card = shipped_tagger(lang, register).card
+            assert card["data"] and card["licence"].startswith("CC")

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sottovoce.anonymise.text import TextAnonymiser
+from sottovoce.anonymise.text.conll import Sentence, read_conll, write_conll
+from sottovoce.anonymise.text.documents import read_batch
+from sottovoce.anonymise.text.lists import read_phrases
+from sottovoce.errors import InputError, UsageError
+
+DENY = {"zorbalda quint": "PER"}
+
+
+def through(path: Path, strategy: str = "typed", form: str | None = None) -> str:
+    batch = read_batch(path, form)
+    anonymiser = TextAnonymiser("en", strategy=strategy, deny=DENY, types=["PER"], tau=0.01)
+    return batch.write(anonymiser.transform_all(batch.texts, batch.documents))
+
+
+def test_lines(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes("Ask Zorbalda Quint, now.\n\n  so be it \r\n".encode())
+    assert through(path) == "Ask [PER], now.\n\n  so be it \r\n"
+
+
+def test_kaldi(tmp_path: Path) -> None:
+    path = tmp_path / "text"
+    path.write_text("zorbalda-1 ask zorbalda quint\nb\nc  x\n")
+    assert through(path) == "zorbalda-1 ask [PER]\nb\nc  x\n"
+    path.write_text(" no id\n")
+    with pytest.raises(InputError, match="no utterance id"):
+        through(path)
+
+
+def test_json_lines_with_times(tmp_path: Path) -> None:
+    words = [{"w": "ask", "t0": 0.0, "t1": 0.4}, {"w": "zorbalda", "t0": 0.4, "t1": 1.0, "c": 1}]
+    words.append({"w": "quint's", "t0": 1.0, "t1": 1.4})
+    path = tmp_path / "a.jsonl"
+    rows = [{"id": "u1", "words": words, "lang": "en"}, {"id": "u2", "text": "zorbalda quint!"}]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    one, two = map(json.loads, through(path).splitlines())
+    assert one["words"] == [words[0], {"w": "[PER]'s", "t0": 0.4, "t1": 1.4}]
+    assert one["lang"] == "en" and two == {"id": "u2", "text": "[PER]!"}
+    full = json.loads(through(path, "full").splitlines()[0])["words"]
+    assert [full[1]["t0"], full[-1]["t1"]] == [0.4, 1.4]
+    for bad in ("[1]", '{"words": [1]}', "{"):
+        path.write_text(bad)
+        with pytest.raises(InputError, match="a.jsonl:1"):
+            read_batch(path)
+
+
+def test_ctm(tmp_path: Path) -> None:
+    path = tmp_path / "a.ctm"
+    path.write_text("r 1 0.00 0.40 ask 0.9\nr 1 0.40 0.60 zorbalda 0.9\nr 1 1.00 0.40 quint 0.8\n")
+    assert through(path) == "r 1 0.000 0.400 ask 0.9\nr 1 0.400 1.000 [PER]\n"
+    path.write_text("r 1 x 0.4 word\n")
+    with pytest.raises(InputError, match="a.ctm:1"):
+        read_batch(path)
+
+
+def test_what_cannot_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(InputError, match="not UTF-8 from byte 0"):
+        read_batch(path)
+    with pytest.raises(InputError, match="no such file"):
+        read_batch(tmp_path / "none")
+    with pytest.raises(UsageError, match="format"):
+        read_batch(path, "pdf")
+
+
+def test_tagged_text_goes_round(tmp_path: Path) -> None:
+    made = [Sentence(("Hi", "Ann", "."), ("O", "B-PER", "O")), Sentence(("x",), ("O",))]
+    path = tmp_path / "a.conll"
+    path.write_text(write_conll(made))
+    assert read_conll(path) == made
+    path.write_text("word only\tX\n")
+    with pytest.raises(InputError, match="a.conll:1"):
+        read_conll(path)
+
+
+def test_lists_of_phrases(tmp_path: Path) -> None:
+    path = tmp_path / "deny.txt"
+    path.write_text("# mine\nAnn Lee\tPER\nproject x\n")
+    assert read_phrases(path) == {"Ann Lee": "PER", "project x": "ID"}
+    path.write_text("# nothing\n")
+    with pytest.raises(InputError, match="no phrase"):
+        read_phrases(path)

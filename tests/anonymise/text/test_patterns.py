@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import pytest
+
+from sottovoce.anonymise.text import checksums
+from sottovoce.anonymise.text.calendar import is_number_word, small_numbers
+from sottovoce.anonymise.text.lexicon import LANGUAGES
+from sottovoce.anonymise.text.patterns import spoken, written
+from sottovoce.anonymise.text.tokens import tokenise
+
+
+def kinds(text: str, lang: str = "en") -> dict[str, str]:
+    tokens = tokenise(text)
+    return {
+        text[tokens[e.start].start : tokens[e.end - 1].end]: f"{e.kind} {e.rule[8:]}"
+        for e in written(text, tokens, lang)
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "lang", "value", "kind"),
+    [
+        ("to ann.lee+x@mail.example.org, now", "en", "ann.lee+x@mail.example.org", "EMAIL email"),
+        ("see https://example.org/a?b=c.", "en", "https://example.org/a?b=c", "URL url"),
+        ("from GB82 WEST 1234 5698 7654 32 on", "en", "GB82 WEST 1234 5698 7654 32", "ID iban"),
+        ("card 4111-1111-1111-1111 ok", "en", "4111-1111-1111-1111", "ID card"),
+        ("host 192.168.1.20 down", "en", "192.168.1.20", "ID ip"),
+        ("ring +49 (0)621 / 123 45 67 bitte", "de", "+49 (0)621 / 123 45 67", "PHONE phone"),
+        ("ssn 078-05-1120 here", "en", "078-05-1120", "ID ssn"),
+        ("dni 12345678Z sí", "es", "12345678Z", "ID dni"),
+        ("nif 123456789 sim", "pt", "123456789", "ID nif"),
+        ("kods 161175-19997 te", "lv", "161175-19997", "ID personas kods"),
+        ("bsn 111222333 ja", "nl", "111222333", "ID bsn"),
+        ("cf RSSMRA85T10A562S qui", "it", "RSSMRA85T10A562S", "ID codice fiscale"),
+        ("nir 2 69 05 49 588 157 80 ok", "fr", "2 69 05 49 588 157 80", "ID nir"),
+        ("Kennzeichen MA-AB 1234 da", "de", "MA-AB 1234", "ID plate"),
+    ],
+)
+def test_written_forms(text: str, lang: str, value: str, kind: str) -> None:
+    assert kinds(text, lang)[value] == kind
+
+
+def test_what_has_no_form() -> None:
+    assert kinds("in 2024 we sold 12,500 of 3.5 kg at 9:30") == {}
+
+
+def test_check_digits_decide() -> None:
+    assert checksums.german_tax("86095742719") and not checksums.german_tax("86095742718")
+    assert checksums.spanish_dni("X1234567L") and not checksums.spanish_dni("X1234567A")
+    assert not checksums.iban("GB00 WEST 1234 5698 7654 32")
+    assert not checksums.french_nir("269054958815781")
+    assert not checksums.italian_fiscal("RSSMRA85T10A562T")
+    assert not checksums.dutch_bsn("111222334")
+    assert not checksums.portuguese_nif("123456788")
+    assert not checksums.latvian_code("161175-19998")
+
+
+@pytest.mark.parametrize(
+    ("text", "lang"),
+    [
+        ("mail john dot smith at gmail dot com please", "en"),
+        ("schreib an hans punkt meier at web punkt de bitte", "de"),
+        ("escribe a ana arroba correo punto es gracias", "es"),
+        ("écris à luc arobase orange point fr merci", "fr"),
+        ("scrivi a ugo chiocciola libero punto it grazie", "it"),
+        ("raksti uz janis et inbox punkts lv paldies", "lv"),
+        ("mail jan apenstaartje ziggo punt nl graag", "nl"),
+        ("escreve a rui arroba sapo ponto pt obrigado", "pt"),
+    ],
+)
+def test_spoken_addresses(text: str, lang: str) -> None:
+    words = text.split()
+    found = [e for e in spoken(words, lang) if e.kind == "EMAIL"]
+    assert len(found) == 1
+    assert words[found[0].end :] == words[-1:]
+    assert words[: found[0].start] in (words[:1], words[:2])
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_spoken_numbers(lang: str) -> None:
+    digits = small_numbers(lang, True)
+    words = ["x", *digits[1:8], "y", *digits[2:6], "z", *digits[1:4]]
+    found = [(e.start, e.end, e.kind) for e in spoken(words, lang)]
+    assert found == [(1, 8, "PHONE"), (9, 13, "NUM")]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_number_that_is_made_is_known(lang: str) -> None:
+    joints = {"y", "e"}
+    for number in small_numbers(lang, True):
+        assert all(is_number_word(w, lang) or w in joints for w in number.split()), number
+
+
+def test_a_name_beside_a_title() -> None:
+    found = spoken("please ask mister zorbalda about it".split(), "en")
+    assert [(e.start, e.end, e.kind) for e in found] == [(3, 4, "PER")]
+    assert spoken("ask mister if he comes".split(), "en") == []

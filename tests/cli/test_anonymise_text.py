@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from sottovoce.cli.anonymise_text import command
+from sottovoce.cli.app import app
+from sottovoce.errors import InputError, UsageError
+
+TEXT = "please call zorbalda quint at nine am\nmail ann.lee@example.org about it\n"
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "in.txt"
+    path.write_text(TEXT)
+    (tmp_path / "deny.txt").write_text("zorbalda quint\tPER\n")
+    return path
+
+
+def run(*args: object) -> Result:
+    return CliRunner().invoke(command, [str(arg) for arg in args], catch_exceptions=False)
+
+
+@pytest.mark.parametrize(
+    "strategy", "redact typed instance named word full generalise hmac".split()
+)
+def test_strategies(source: Path, tmp_path: Path, strategy: str) -> None:
+    out = tmp_path / "out.txt"
+    done = run(source, out, "--strategy", strategy, "--deny", tmp_path / "deny.txt")
+    assert done.exit_code == 0
+    assert "ann.lee" not in out.read_text() and out.read_text().startswith("please call ")
+    assert len(out.read_text().splitlines()) == 2
+
+
+def test_neither_report_nor_json_shows_a_private_word(source: Path, tmp_path: Path) -> None:
+    deny = ("--deny", tmp_path / "deny.txt")
+    told = run(source, tmp_path / "o.txt", "--report", "--json", tmp_path / "r.json", *deny)
+    written = (tmp_path / "r.json").read_text()
+    for word in ("zorbalda", "quint", "ann.lee"):
+        assert word not in told.output + written
+    report = json.loads(written)
+    assert report["found"] == len(report["spans"]) >= 3
+    assert report["guarantee"]["delta"] > 1 - report["guarantee"]["recall"]
+    assert "epsilon_average_case" in report["guarantee"]
+    assert report["mask"][0]["words"][:2] == [2, 3]
+    assert "leak: at most" in told.output
+
+
+def test_reproducible_runs_agree_and_others_do_not(source: Path, tmp_path: Path) -> None:
+    texts = []
+    for i, extra in enumerate((["--reproducible", "5"],) * 2 + ([],) * 2):
+        run(source, tmp_path / f"{i}.txt", *extra, "--deny", tmp_path / "deny.txt")
+        texts.append((tmp_path / f"{i}.txt").read_text())
+    assert texts[0] == texts[1] and len(set(texts)) == 3
+
+
+def test_a_key_repeats_codes(source: Path, tmp_path: Path) -> None:
+    for name in "ab":
+        run(source, tmp_path / name, "--strategy", "hmac", "--key", tmp_path / "key")
+    assert (tmp_path / "a").read_text() == (tmp_path / "b").read_text()
+    with pytest.raises(UsageError, match="name one"):
+        run(source, tmp_path / "c", "--key", tmp_path / "key", "--reproducible", 1)
+
+
+def test_evaluation(tmp_path: Path) -> None:
+    rows = "call\tO\nanna\tB-PER\nat\tO\nnine\tB-TIME\nam\tI-TIME\n\n" * 12
+    (tmp_path / "gold.conll").write_text(rows)
+    done = run("--evaluate", tmp_path / "gold.conll", "--json")
+    found = json.loads(done.output)
+    assert found["entities"]["there"] == 24 and found["tokens"]["there"] == 36
+    assert 0 <= found["tokens"]["recall_low"] <= found["tokens"]["recall"] <= 1
+    shown = run("--evaluate", tmp_path / "gold.conll").output
+    assert "leak bound" in shown and "anna" not in shown
+
+
+def test_list() -> None:
+    shown = run("--list").output
+    assert "generalise" in shown and "en spoken" in shown and "CC-BY-4.0" in shown
+    assert json.loads(run("--list", "--json").output)["taggers"]
+
+
+def test_bad_input(source: Path, tmp_path: Path) -> None:
+    assert run().exit_code == 2
+    with pytest.raises(UsageError, match="language"):
+        run(source, tmp_path / "o", "--lang", "xx")
+    with pytest.raises(UsageError, match="to be read"):
+        run(source, source)
+    with pytest.raises(InputError, match="no such file"):
+        run(tmp_path / "none", tmp_path / "o")
+    assert not (tmp_path / "o").exists()
+
+
+def test_training_and_using_a_tagger(source: Path, tmp_path: Path) -> None:
+    rows = "".join(
+        f"please\tO\ncall\tO\n{name}\tB-PER\nnow\tO\n\nplease\tO\ncome\tO\n\n"
+        for name in "anna bert carla dirk emma fred gina hans ines jan".split() * 6
+    )
+    (tmp_path / "t.conll").write_text(rows)
+    args = ["train", "entities", str(tmp_path / "t.conll"), "--lang", "en"]
+    args += ["--register", "spoken", "--out", str(tmp_path / "own.npz")]
+    done = CliRunner().invoke(app, args, catch_exceptions=False)
+    assert done.exit_code == 0 and "en spoken" in done.output
+    out = tmp_path / "o.txt"
+    assert run(source, out, "--tagger", tmp_path / "own.npz", "--report").exit_code == 0
+    assert "[PER]" in (run(source, out, "--tagger", tmp_path / "own.npz", "--strategy", "typed"),
+                       out.read_text())[1]  # fmt: skip
+
+
+def test_processes_side_by_side_share_nothing(tmp_path: Path) -> None:
+    """Two at once in one folder: each output has its own input's words and nothing is left over."""
+    jobs = []
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.txt").write_text(f"marker{name} call anna at nine am\n" * 200)
+        args = [f"{name}.txt", f"{name}.out", "--strategy", "full", "--allow", f"{name}.allow"]
+        (tmp_path / f"{name}.allow").write_text(f"marker{name}\n")
+        start = [sys.executable, "-m", "sottovoce", "anonymise", "text", *args]
+        jobs.append(subprocess.Popen(start, cwd=tmp_path, stdout=subprocess.PIPE))
+    assert [job.communicate()[0] is not None and job.returncode for job in jobs] == [0, 0]
+    one, two = ((tmp_path / f"{name}.out").read_text() for name in ("one", "two"))
+    assert "markertwo" not in one and "markerone" not in two
+    assert one.replace("markerone", "") != two.replace("markertwo", "")
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == sorted(f"{n}.{e}" for n in ("one", "two") for e in ("txt", "out", "allow"))
