@@ -3,15 +3,18 @@
     python benchmarks/alignment.py synthesised              needs the program flite
     python benchmarks/alignment.py real CORPUS [COUNT]      every COUNT-th utterance is enough
     python benchmarks/alignment.py wrong CORPUS [COUNT]     transcripts with one word changed
+    python benchmarks/alignment.py masking CORPUS [COUNT] [VOICE] [MASK] [LENGTH]
 
 ``synthesised`` compares word boundaries with those the synthesiser used. ``real`` counts what is
 aligned, believed, or to be withheld. ``wrong`` replaces, removes or adds one word of a transcript
 and counts how often that is noticed; it cannot be told for words of under 5 letters, which are
-left alone.
+left alone. ``masking`` masks the longest word of every utterance, wherever it occurs, and attacks
+the result.
 """
 
 from __future__ import annotations
 
+import json
 import random
 import subprocess
 import sys
@@ -21,9 +24,16 @@ from pathlib import Path
 
 import numpy as np
 
+from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.recording.align import UnalignedError, align
+from sottovoce.anonymise.recording.export import export_corpus
+from sottovoce.anonymise.recording.mask import Masking
+from sottovoce.anonymise.recording.secure import Settings
+from sottovoce.anonymise.recording.verify import Verifier
 from sottovoce.anonymise.recording.words import tokens
-from sottovoce.corpus import open_corpus
+from sottovoce.anonymise.voice import make_method
+from sottovoce.asr.recogniser import make_recogniser
+from sottovoce.corpus import Corpus, open_corpus
 from sottovoce.corpus.audio import load_native
 from sottovoce.corpus.utterance import Utterance
 
@@ -183,5 +193,32 @@ def believed(audio: np.ndarray, rate: int, text: str) -> bool:
         return False
 
 
+def masking(
+    path: str,
+    count: str = "266",
+    voice: str = "none",
+    how: str = "silence",
+    length: str = "0.4",
+) -> None:
+    chosen = sample(path, count)
+    listed = sorted({max((w.text for w in tokens(u.transcript)), key=len) for u in chosen})
+    verifier = Verifier(make_recogniser())
+    secret = Secret.reproducible(1)
+    with tempfile.TemporaryDirectory() as folder:
+        done = export_corpus(
+            Corpus("sample", Path(folder) / "none", tuple(chosen)),
+            Path(folder) / "out",
+            purpose="acoustic",
+            secret=secret,
+            settings=Settings(Masking(how, length=None if length == "natural" else float(length))),  # type: ignore[arg-type]
+            listed=listed,
+            method=None if voice == "none" else make_method(voice, secret),
+            observe=verifier.observe,
+        )
+    print(json.dumps(done.to_dict() | {"withheld": len(done.withheld)}))
+    print(json.dumps(verifier.report(secret.generator("verify")).to_dict(), indent=1))
+
+
 if __name__ == "__main__":
-    {"synthesised": synthesised, "real": real, "wrong": wrong}[sys.argv[1]](*sys.argv[2:])  # type: ignore[operator]
+    parts = {"synthesised": synthesised, "real": real, "wrong": wrong, "masking": masking}
+    parts[sys.argv[1]](*sys.argv[2:])  # type: ignore[operator]

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import signal
 import stat
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -249,6 +252,24 @@ def test_an_export_that_fails_leaves_nothing(
     ledger.path.write_text("{}\n")
     with pytest.raises(InputError, match="not a ledger"):
         export(corpus, tmp_path / "out", ["the"], ledger=ledger)
+
+
+def test_a_run_that_is_asked_to_end_leaves_nothing(tmp_path: Path) -> None:
+    """And what one that was killed outright has left goes with the next, a day later."""
+    stale = tmp_path / ".out.killed"
+    stale.mkdir()
+    os.utime(stale, (0, 0))
+    before = signal.getsignal(signal.SIGTERM)
+
+    def ended() -> None:
+        with new_folder(tmp_path / "out") as made:
+            (made / "secret.flac").touch()
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(5)
+
+    with pytest.raises(SystemExit):
+        ended()
+    assert list(tmp_path.iterdir()) == [] and signal.getsignal(signal.SIGTERM) == before
 
 
 def test_slices_of_an_export(corpus: Corpus, folder: Path, tmp_path: Path) -> None:

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
+import sys
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sottovoce.errors import InputError
+
+STALE = 86_400.0
+"""Seconds after which what a killed run left is nobody's any more."""
 
 
 @contextmanager
@@ -22,11 +28,13 @@ def new_folder(target: Path) -> Iterator[Path]:
         raise InputError(f"{target}: there already; name a new folder")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
+        _sweep(target)
         made = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
     except OSError as error:
         raise InputError(f"{target}: cannot be written ({error.strerror}); name another") from None
     try:
-        yield made
+        with _ended_in_order():
+            yield made
         for path in made.rglob("*"):
             os.utime(path, (0, 0))
         if target.exists():
@@ -36,3 +44,24 @@ def new_folder(target: Path) -> Iterator[Path]:
         raise InputError(f"{target}: cannot be written ({error.strerror}); name another") from None
     finally:
         shutil.rmtree(made, ignore_errors=True)
+
+
+@contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """Let a request to end (SIGTERM) clean up as an error does; in the main thread only."""
+    before = None
+    with suppress(ValueError):
+        before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    try:
+        yield
+    finally:
+        if before is not None:
+            signal.signal(signal.SIGTERM, before)
+
+
+def _sweep(target: Path) -> None:
+    """Remove what runs that were killed outright have left."""
+    for left in target.parent.glob(f".{target.name}.*"):
+        with suppress(FileNotFoundError):
+            if left.is_dir() and time.time() - left.stat().st_mtime > STALE:
+                shutil.rmtree(left, ignore_errors=True)
