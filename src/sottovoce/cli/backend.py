@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from sottovoce.errors import InputError, UsageError
-from sottovoce.registry import did_you_mean
+from sottovoce.errors import UsageError
 
 if TYPE_CHECKING:
     from sottovoce.speaker import Backend, Embeddings
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-BACKENDS = ("cosine", "euclidean", "plda")
 
 
 def backend_options(command: F) -> F:
@@ -27,14 +24,14 @@ def backend_options(command: F) -> F:
             "--train",
             type=click.Path(path_type=Path),
             metavar="FILE",
-            help="Embeddings to take the centre from; plda learns from them.",
+            help="Embeddings to take the centre from; trained back-ends learn from them.",
         ),
         click.option(
             "--backend",
-            type=click.Choice(BACKENDS),
             default="cosine",
             show_default=True,
-            help="What turns two embeddings into a score.",
+            help="What turns two embeddings into a score: cosine, euclidean, whitening, "
+            "projection or plda.",
         ),
     ):
         command = option(command)
@@ -43,25 +40,11 @@ def backend_options(command: F) -> F:
 
 def make_backend(name: str, train: Path | None, lda: int | None, *, like: Embeddings) -> Backend:
     """Make a back-end by name for vectors ``like`` those it will be given."""
-    from sottovoce.speaker import Cosine, Euclidean, Plda
-
-    if name not in BACKENDS:
-        raise UsageError(did_you_mean("back-end", name, list(BACKENDS)))
-    if name == "plda" and train is None:
-        raise UsageError("--backend plda learns from other speakers; name them with --train")
-    if lda is not None and name != "plda":
-        raise UsageError("--lda goes with --backend plda")
-    if train is None:
-        return Cosine() if name == "cosine" else Euclidean()
+    from sottovoce.speaker.linkage import make_linkage
     from sottovoce.speaker.readers import read_embeddings
 
-    voices = read_embeddings(train)
-    if voices.dimension != like.dimension:
-        raise InputError(
-            f"{train}: vectors of {voices.dimension} numbers, those to be compared have "
-            f"{like.dimension}; embed both with the same encoder"
-        )
-    if name == "plda":
-        return Plda.fit(voices, lda=lda)
-    centre = voices.vectors.mean(axis=0, dtype="float64")
-    return Cosine(centre) if name == "cosine" else Euclidean(centre)
+    if lda is not None and name != "plda":
+        raise UsageError("--lda goes with --backend plda")
+    settings = {} if lda is None else {"lda": lda}
+    voices = None if train is None else read_embeddings(train)
+    return make_linkage(name, voices, like=like, **settings)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from sottovoce.errors import InputError, first_few
+from sottovoce.files import write_bytes
 
 Vectors = NDArray[np.float32]
 IntArray = NDArray[np.int64]
@@ -87,6 +90,14 @@ class Embeddings:
     def counts(self) -> IntArray:
         """How many vectors each speaker has."""
         return np.bincount(self.speakers, minlength=len(self.names)).astype(np.int64)
+
+    def write(self, path: Path) -> None:
+        """Write a ``.npz`` file that :func:`~sottovoce.speaker.readers.read_embeddings` reads."""
+        columns = {"utterances": self.utterances, "gender": self.gender}
+        given = {name: column for name, column in columns.items() if column is not None}
+        buffer = io.BytesIO()
+        np.savez(buffer, vectors=self.vectors, speakers=self.names[self.speakers], **given)
+        write_bytes(path, buffer.getvalue())
 
 
 def blocks(count: int, size: int = BLOCK) -> Iterator[slice]:

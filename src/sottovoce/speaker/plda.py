@@ -23,7 +23,7 @@ from sottovoce.errors import InputError, TooFewError
 from sottovoce.files import check_there, write_bytes
 from sottovoce.speaker.backends import Counts
 from sottovoce.speaker.embeddings import Embeddings, IntArray, Vectors, blocks
-from sottovoce.speaker.plda_training import Floats, Statistics, discriminants, train
+from sottovoce.speaker.plda_training import Floats, Statistics, discriminants, shrunk, train
 
 AT_A_TIME = 1 << 11
 """Vectors prepared for scoring together: few enough to stay in the processor's cache."""
@@ -89,19 +89,24 @@ class Plda:
         lda: int | None = None,
         length_norm: bool = True,
         iterations: int = 10,
+        shrinkage: float = 0.0,
     ) -> Plda:
         """Train on vectors of known speakers by EM, from the closed-form moment estimate.
 
         Vectors are centred, reduced to ``lda`` dimensions by linear discriminant analysis if asked
         for, and brought to one length. There must be at least as many vectors beyond the first of
-        each speaker as dimensions are left. The variance within speakers is increased by a
-        millionth of its mean over dimensions (``RIDGE``), and the likelihoods count that in. The
-        vectors are read block by block, so a memory-mapped set may be larger than memory.
+        each speaker as dimensions are left, unless there is ``shrinkage``: the share by which both
+        covariances are drawn towards spheres, for training sets of few speakers. The variance
+        within speakers is increased by a millionth of its mean over dimensions (``RIDGE``), and
+        the likelihoods count that in. The vectors are read block by block, so a memory-mapped set
+        may be larger than memory.
         """
-        _check_fit(embeddings, lda, iterations)
+        _check_fit(embeddings, lda, iterations, shrinkage)
         frontend = _frontend(embeddings, lda, length_norm)
         data = Statistics.of(embeddings, frontend)
         model, likelihoods = train(data, iterations)
+        if shrinkage:
+            model = shrunk(model, shrinkage)
         return cls(frontend, data.mean, model.transform, model.psi, model.share, likelihoods)
 
     def enrol(self, vectors: Vectors, counts: Counts) -> Vectors:
@@ -242,7 +247,7 @@ def _frontend(embeddings: Embeddings, lda: int | None, length_norm: bool) -> Fro
 # ======================================================================================== guards
 
 
-def _check_fit(embeddings: Embeddings, lda: int | None, iterations: int) -> None:
+def _check_fit(embeddings: Embeddings, lda: int | None, iterations: int, shrinkage: float) -> None:
     where, size = embeddings.origin, embeddings.dimension
     speakers, beyond = len(embeddings.names), len(embeddings) - len(embeddings.names)
     if speakers < 2:
@@ -253,16 +258,19 @@ def _check_fit(embeddings: Embeddings, lda: int | None, iterations: int) -> None
         )
     if iterations < 0:
         raise InputError(f"{iterations} iterations; give 0 or more")
+    if not 0 <= shrinkage < 1:
+        raise InputError(f"shrinkage {shrinkage}; must be at least 0 and below 1")
     most = min(size, speakers - 1, beyond)
     if lda is not None and not 1 <= lda <= most:
         raise InputError(
             f"{where}: lda {lda}; must be 1 to {most}, which {size} dimensions, {speakers:,} "
             f"speakers and {len(embeddings):,} vectors allow"
         )
-    if lda is None and beyond < size:
+    if lda is None and beyond < size and not shrinkage:
         raise TooFewError(
             f"{where}: {len(embeddings):,} vectors of {speakers:,} speakers; {size} dimensions "
-            f"need {size + speakers:,}: add recordings, or reduce to at most {most} with lda"
+            f"need {size + speakers:,}: add recordings, reduce to at most {most} with lda, or use "
+            "shrinkage"
         )
 
 

@@ -131,6 +131,27 @@ def train(data: Statistics, iterations: int) -> tuple[Model, tuple[float, ...]]:
     return model, tuple(likelihoods)
 
 
+def shrunk(model: Model, amount: float) -> Model:
+    """B and W drawn towards multiples of the identity, which keeps what few data claim in check.
+
+    At ``amount`` 1 every direction counts the same, and scores order pairs nearly as cosine does.
+    """
+    basis = model.transform
+    back = np.linalg.inv(basis)
+    within = back.T @ back
+    between = (back.T * model.psi) @ back
+    return model.rebased(
+        *(basis.T @ towards_sphere(one, amount) @ basis for one in (between, within))
+    )
+
+
+def towards_sphere(covariance: Floats, amount: float) -> Floats:
+    """A covariance mixed with the multiple of the identity that has the same trace."""
+    size = len(covariance)
+    sphere = np.trace(covariance) / size * np.eye(size)
+    return np.asarray((1 - amount) * covariance + amount * sphere)
+
+
 def moments(data: Statistics) -> Model:
     """Closed form: W from the scatter within, B from what the scatter between has beyond it.
 

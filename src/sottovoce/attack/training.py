@@ -1,0 +1,155 @@
+"""How the attacker learns its linkage function: on speakers of its own, checked on held-out ones.
+
+An attacker with time tries what might work and keeps what worked best on speakers it did not train
+on. So do we, with training speakers only: those under attack decide nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sottovoce.attack.score import ScoreTable, score_all
+from sottovoce.errors import SottovoceError, TooFewError
+from sottovoce.measure import eer, min_cllr
+from sottovoce.measure.scores import Scores
+from sottovoce.speaker.backends import Backend
+from sottovoce.speaker.embeddings import Embeddings, IntArray
+from sottovoce.speaker.linkage import LINKAGES, Settings, make_linkage
+
+FOLDS = 4
+BEST = "best"
+"""The name that means: whichever linkage function does best on held-out training speakers."""
+TRIED = ("cosine", "whitening", "projection", "plda")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fitted:
+    """A trained linkage function, and how well it does where it was trained."""
+
+    backend: Backend
+    name: str
+    settings: Settings
+    speakers: int
+    vectors: int
+    held_out_eer: float | None
+    """On training speakers left out of the training, in turns; None where there are too few."""
+    training_eer: float | None
+    """On the very vectors it was trained on: whether it could learn at all."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Without the back-end itself."""
+        names = [name for name in self.__slots__ if name != "backend"]
+        return {name: getattr(self, name) for name in names} | {"settings": dict(self.settings)}
+
+
+def fit(name: str, train: Embeddings, *, seed: int = 0) -> Fitted:
+    """Train a linkage function; what its settings should be, held-out speakers decide."""
+    names = TRIED if name == BEST else (name,)
+    candidates = [(one, choice) for one in names for choice in LINKAGES[one].choices]
+    folds = list(_folds(train, seed))
+    tried = ((_held_out(one, choice, train, folds), one, choice) for one, choice in candidates)
+    usable = [(scores, one, choice) for scores, one, choice in tried if scores is not None]
+    held_out: Scores | None
+    if usable:
+        held_out, chosen, settings = min(usable, key=lambda one: _merit(one[0]))
+    else:
+        held_out, chosen, settings = None, *candidates[-1]
+    backend = make_linkage(chosen, train, like=train, **settings)
+    return Fitted(
+        backend,
+        chosen,
+        settings,
+        len(train.names),
+        len(train),
+        None if held_out is None else eer(held_out),
+        _eer(_own_scores(train, np.arange(len(train.names)), backend, seed)),
+    )
+
+
+def _merit(scores: Scores) -> tuple[float, float]:
+    """Cllr_min and, where voices are told apart without error, how far apart their scores lie."""
+    apart = scores.mated.mean() - scores.nonmated.mean()
+    return round(min_cllr(scores), 3), -float(apart / (scores.mated.std() + scores.nonmated.std()))
+
+
+def _folds(train: Embeddings, seed: int) -> Iterator[tuple[IntArray, IntArray]]:
+    """Speakers to train on and speakers to leave out, in turns."""
+    order = np.random.default_rng(seed).permutation(len(train.names))
+    for fold in range(FOLDS):
+        out = order[fold::FOLDS]
+        if len(out) >= 2 and len(order) - len(out) >= 2:
+            yield np.setdiff1d(order, out), out
+
+
+def _held_out(
+    name: str,
+    settings: Settings,
+    train: Embeddings,
+    folds: Sequence[tuple[IntArray, IntArray]],
+) -> Scores | None:
+    """Scores of left-out speakers, of all folds together."""
+    mated, nonmated = [], []
+    for kept, out in folds:
+        try:
+            backend = make_linkage(name, take(train, kept), like=train, **settings)
+        except TooFewError:
+            return None
+        table = _own_scores(train, out, backend, 0)
+        if table is None:
+            continue
+        # folds have scales of their own; ranks inside a fold do not
+        values = table.values
+        values = (values - values.mean()) / values.std()
+        mated.append(values[table.mated])
+        nonmated.append(values[~table.mated])
+    if not mated:
+        return None
+    return Scores(np.concatenate(mated), np.concatenate(nonmated))
+
+
+def take(embeddings: Embeddings, speakers: IntArray) -> Embeddings:
+    """The vectors of some speakers."""
+    keep = np.isin(embeddings.speakers, speakers)
+    return take_rows(embeddings, keep)
+
+
+def take_rows(embeddings: Embeddings, keep: Any) -> Embeddings:
+    """Some of the vectors."""
+    chosen = np.flatnonzero(keep) if np.asarray(keep).dtype == np.bool_ else keep
+    ids, gender = embeddings.utterances, embeddings.gender
+    return Embeddings.of(
+        embeddings.vectors[chosen],
+        embeddings.names[embeddings.speakers[chosen]],
+        utterances=None if ids is None else ids[chosen],
+        gender=None if gender is None else gender[chosen],
+        name=embeddings.name,
+        origin=embeddings.origin,
+    )
+
+
+def _own_scores(
+    voices: Embeddings, speakers: IntArray, backend: Backend, seed: int
+) -> ScoreTable | None:
+    """Speakers against themselves and each other: half of the vectors of each enrolled."""
+    rng = np.random.default_rng(seed)
+    enrol, trial = [], []
+    for one in speakers:
+        own = rng.permutation(np.flatnonzero(voices.speakers == one))
+        if len(own) >= 2:
+            enrol.append(own[: len(own) // 2])
+            trial.append(own[len(own) // 2 :])
+    if len(enrol) < 2:
+        return None
+    known, unknown = (take_rows(voices, np.sort(np.concatenate(side))) for side in (enrol, trial))
+    return score_all(known, unknown, backend)
+
+
+def _eer(table: ScoreTable | None) -> float | None:
+    try:
+        return None if table is None else eer(table.scores())
+    except SottovoceError:
+        return None

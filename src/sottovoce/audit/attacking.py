@@ -1,0 +1,114 @@
+"""From corpora to what an attack works with: every part of the speech in every form it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from sottovoce.attack.knowledge import Attacker, Form, Part
+from sottovoce.attack.material import Material
+from sottovoce.audit.workshop import Recipe, Speech, Workshop, attackers_secret
+from sottovoce.corpus.trials import partition_speakers, split_sides
+from sottovoce.corpus.utterance import Corpus
+from sottovoce.errors import InputError, first_few
+from sottovoce.speaker.embeddings import Embeddings
+
+Given = Mapping[tuple[Part, Form], Speech]
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Who is attacked with what: original speech in three parts, and the anonymised trials."""
+
+    enrol: Speech
+    trial: Speech
+    train: Speech
+    anonymised: Speech
+    """Released speech: at least the trials; enrolment recordings too, for the informed."""
+    recipe: Recipe | None = None
+    """The anonymiser under attack, as far as the attacker may use it."""
+    similar: Recipe | None = None
+    given: Given = field(default_factory=dict)
+    """Speech in forms that were made elsewhere."""
+    seed: int = 0
+    notes: tuple[str, ...] = ()
+
+
+def divide(original: Speech, train: Speech | None, *, seed: int = 0) -> tuple[Speech, ...]:
+    """Enrolment, trial and training speech; without training speech, half of the speakers."""
+    if train is None:
+        kept, apart = partition_speakers(original.corpus, share=0.5, seed=seed)
+        train = original.select(speakers=kept.speakers)
+        original = original.select(speakers=apart.speakers)
+    sides = split_sides(original.corpus, seed=seed)
+    ids = [one.id for one in original.corpus]
+    enrol, trial = (original.only({ids[i] for i in side}) for side in (sides.enrol, sides.trial))
+    if not len(enrol.corpus) or not len(trial.corpus):
+        raise InputError(
+            f"{original.corpus.name}: no speaker has two utterances; one is enrolled and another "
+            "tried: add recordings"
+        )
+    return enrol, trial, train
+
+
+def released(scene_trial: Speech, anonymised: Speech) -> None:
+    """Refuse anonymised speech that lacks trials, or has them under other speakers."""
+    have = {one.id: one.speaker for one in anonymised.corpus}
+    missing = [one.id for one in scene_trial.corpus if one.id not in have]
+    if missing:
+        raise InputError(
+            f"{anonymised.corpus.name}: {len(missing):,} of {len(scene_trial.corpus):,} trials are "
+            f"not in it: {first_few(missing, len(missing))}; anonymise the whole corpus, ids kept"
+        )
+    wrong = [one.id for one in scene_trial.corpus if have[one.id] != one.speaker]
+    if wrong:
+        raise InputError(
+            f"{anonymised.corpus.name}: other speakers than in the originals for "
+            f"{first_few(wrong, len(wrong))}; keep the names, the attack needs to know who spoke"
+        )
+
+
+def prepare(scene: Scene, attackers: Iterable[Attacker], workshop: Workshop) -> Material:
+    """Anonymise and embed all that these attackers need."""
+    released(scene.trial, scene.anonymised)
+    needed: list[tuple[Part, Form]] = [("trial", "theirs")]
+    for attacker in attackers:
+        needed += [what for what in attacker.needs if what not in needed]
+    return Material({what: _embedded(scene, *what, workshop) for what in needed})
+
+
+def _embedded(scene: Scene, part: Part, form: Form, workshop: Workshop) -> Embeddings:
+    speech = scene.given.get((part, form)) or _speech(scene, part, form, workshop)
+    return workshop.embed(speech, f"{part} ({form})")
+
+
+def _speech(scene: Scene, part: Part, form: Form, workshop: Workshop) -> Speech:
+    original: Speech = getattr(scene, part)
+    if form == "original":
+        return original
+    if form == "theirs":
+        wanted = {one.id for one in original.corpus}
+        chosen = scene.anonymised.only(wanted)
+        if len(chosen.corpus) < len(wanted):
+            raise InputError(
+                f"{scene.anonymised.corpus.name}: not all {part} recordings are in it; the "
+                "informed attacker needs them anonymised in the same run"
+            )
+        return chosen
+    recipe = scene.recipe if form == "own" else scene.similar
+    if recipe is None:
+        option = "--anonymiser" if form == "own" else "--similar"
+        raise InputError(
+            f"{part} speech in the attacker's {form} anonymisation is needed; name the anonymiser "
+            f"with {option}, or the speech itself"
+        )
+    return workshop.anonymise(original, recipe, attackers_secret(scene.seed), f"{part} ({form})")
+
+
+def described(corpus: Corpus) -> dict[str, object]:
+    """Name and counts of a corpus, for a record."""
+    return {
+        "name": corpus.name,
+        "speakers": len(corpus.speakers),
+        "utterances": len(corpus),
+    }

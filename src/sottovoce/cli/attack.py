@@ -1,0 +1,247 @@
+"""``sottovoce attack``: anonymised speech attacked as an adversary would."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sottovoce.cli.options import JsonCommand, json_option, seed_option, stage_bar, write_json
+from sottovoce.errors import UsageError
+
+if TYPE_CHECKING:
+    from sottovoce.attack import Attack
+    from sottovoce.audit.attacking import Scene
+
+FORMS = ("own-enrol", "own-train", "similar-enrol", "similar-train")
+
+
+def _form_options(command: Any) -> Any:
+    for name in reversed(FORMS):
+        form, part = name.split("-")
+        speech = "enrolment" if part == "enrol" else "training"
+        command = click.option(
+            f"--{name}",
+            type=click.Path(path_type=Path),
+            metavar="CORPUS",
+            help=f"{speech.capitalize()} speech in the attacker's {form} anonymisation, "
+            "if made elsewhere.",
+        )(command)
+    return command
+
+
+@click.command(
+    cls=JsonCommand,
+    epilog="Example: sottovoce attack --original o/ --anonymised a/ --train others/ "
+    "--attacker semi-informed --out attack/",
+    short_help="Attack anonymised speech as an adversary would.",
+)
+@click.option(
+    "--original", required=True, type=click.Path(path_type=Path), help="The original corpus."
+)
+@click.option(
+    "--anonymised", required=True, type=click.Path(path_type=Path), help="The same, anonymised."
+)
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for results.")
+@click.option(
+    "--attacker",
+    "names",
+    multiple=True,
+    default=("semi-informed",),
+    show_default=True,
+    help="ignorant, lazy-informed, near-informed, semi-informed or informed; may be repeated.",
+)
+@click.option(
+    "--train",
+    type=click.Path(path_type=Path),
+    metavar="CORPUS",
+    help="Originals of other speakers to train on. [default: half of the speakers]",
+)
+@click.option(
+    "--anonymiser",
+    metavar="METHOD",
+    help="What the attacker anonymises with. [default: as recorded with --anonymised]",
+)
+@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Its settings.")
+@click.option("--similar", metavar="METHOD", help="The near-informed attacker's anonymiser.")
+@_form_options
+@click.option(
+    "--backend",
+    default="best",
+    show_default=True,
+    help="cosine, euclidean, whitening, projection, plda, or whichever does best on held-out "
+    "training speakers.",
+)
+@click.option(
+    "--over",
+    type=click.Choice(("model", "mean", "max")),
+    default="model",
+    show_default=True,
+    help="Compare with a speaker's mean vector, or with each recording and take mean or max.",
+)
+@click.option(
+    "--norm",
+    type=click.Choice(("none", "s-norm", "as-norm")),
+    default="none",
+    show_default=True,
+    help="Normalise scores by the training speakers.",
+)
+@click.option(
+    "--attribute",
+    "attributes",
+    multiple=True,
+    default=("gender",),
+    show_default=True,
+    help="Column to infer from the trials; may be repeated.",
+)
+@click.option("--encoder", default="campplus", show_default=True, help="Name or FILE.onnx.")
+@click.option("--jobs", default=2, show_default=True, type=click.IntRange(min=1))
+@seed_option
+@json_option
+def command(
+    original: Path,
+    anonymised: Path,
+    out: Path,
+    names: tuple[str, ...],
+    train: Path | None,
+    anonymiser: str | None,
+    settings: tuple[str, ...],
+    similar: str | None,
+    backend: str,
+    over: Any,
+    norm: Any,
+    attributes: tuple[str, ...],
+    encoder: str,
+    jobs: int,
+    seed: int,
+    json_to: str | None,
+    **given: Path | None,
+) -> None:
+    """Link anonymised recordings to speakers, as an adversary with some knowledge would.
+
+    Writes, for each attacker, OUT/ATTACKER/scores.parquet for sottovoce measure, originals.parquet
+    (the same attacker on originals), and attack.json: what it knew, what it trained on, how well
+    that went, and whether the attacker was strong enough to be trusted. OUT/enrol.npz and trial.npz
+    of each are for sottovoce reidentify. Who is trained on is never attacked.
+    """
+    from sottovoce.attack import ATTACKERS, Manner, attack
+    from sottovoce.audit.attacking import prepare
+    from sottovoce.audit.workshop import Workshop
+    from sottovoce.speaker.encoders import make_encoder
+
+    attackers = [ATTACKERS[name] for name in names]
+    scene = _scene(original, anonymised, train, anonymiser, settings, similar, given, seed)
+    network = make_encoder(encoder)
+    with stage_bar() as progress:
+        workshop = Workshop(out / "work", network, jobs, progress)
+        material = prepare(scene, attackers, workshop)
+        manner = Manner(backend, over, norm, seed=seed)
+        records = []
+        for done, attacker in enumerate(attackers):
+            progress("attacking", done, len(attackers))
+            found = attack(material, attacker, manner)
+            records.append(_keep(found, scene, material, attributes, network.card.to_dict(), out))
+    if json_to is not None:
+        write_json({"attacks": records}, json_to)
+    if json_to != "-":
+        _show(records, scene.notes, out)
+
+
+def _scene(
+    original: Path,
+    anonymised: Path,
+    train: Path | None,
+    anonymiser: str | None,
+    settings: tuple[str, ...],
+    similar: str | None,
+    given: dict[str, Path | None],
+    seed: int,
+) -> Scene:
+    from sottovoce.audit.attacking import Scene, divide
+    from sottovoce.audit.workshop import Recipe, Speech
+    from sottovoce.corpus import open_corpus
+
+    whole = Speech.of(open_corpus(original))
+    others = None if train is None else Speech.of(open_corpus(train))
+    enrol, trial, training = divide(whole, others, seed=seed)
+    recipe = Recipe.of_folder(anonymised)
+    if anonymiser is not None:
+        recipe = Recipe(anonymiser, _settings(settings))
+    elif settings:
+        raise UsageError("--set goes with --anonymiser")
+    notes: tuple[str, ...] = ()
+    if train is None:
+        notes = (
+            f"{len(training.corpus.speakers)} of {len(whole.corpus.speakers)} speakers were "
+            "trained on and are not attacked; name other speakers with --train to attack all",
+        )
+    made: dict[Any, Speech] = {}
+    for name in FORMS:
+        path = given[name.replace("-", "_")]
+        if path is not None:
+            form, part = name.split("-")
+            made[part, form] = Speech.of(open_corpus(path))
+    return Scene(
+        enrol,
+        trial,
+        training,
+        Speech.of(open_corpus(anonymised)),
+        recipe,
+        None if similar is None else Recipe(similar),
+        made,
+        seed,
+        notes,
+    )
+
+
+def _settings(pairs: tuple[str, ...]) -> dict[str, str]:
+    found = {}
+    for pair in pairs:
+        name, sign, value = pair.partition("=")
+        if not sign:
+            raise UsageError(f"--set {pair}: write KEY=VALUE, e.g. coefficient=0.8")
+        found[name.strip()] = value.strip()
+    return found
+
+
+def _keep(
+    found: Attack,
+    scene: Scene,
+    material: Any,
+    attributes: tuple[str, ...],
+    encoder: dict[str, Any],
+    out: Path,
+) -> dict[str, Any]:
+    from sottovoce.audit.attacking import described
+    from sottovoce.audit.attributes import attributes_of
+
+    folder = out / found.attacker.name
+    found.table.write(folder / "scores.parquet")
+    found.originals.write(folder / "originals.parquet")
+    trials = material["trial", "theirs"]
+    record = {
+        **found.to_dict(),
+        "corpora": {
+            "enrolment": described(scene.enrol.corpus),
+            "trials": described(scene.trial.corpus),
+            "training": described(scene.train.corpus),
+        },
+        "anonymiser": None if scene.recipe is None else scene.recipe.label,
+        "encoder": encoder,
+        "disjoint": True,
+        "attributes": attributes_of(trials, scene.trial.corpus, attributes),
+        "notes": list(scene.notes),
+    }
+    material[("enrol", found.attacker.enrolment)].write(folder / "enrol.npz")
+    trials.write(folder / "trial.npz")
+    write_json(record, str(folder / "attack.json"))
+    return record
+
+
+def _show(records: list[dict[str, Any]], notes: tuple[str, ...], out: Path) -> None:
+    from sottovoce.report.attack import print_attacks
+
+    print_attacks(records, notes)
+    first = records[0]["attacker"]["name"]
+    click.echo(f"Next: sottovoce measure {out / first / 'scores.parquet'}")
