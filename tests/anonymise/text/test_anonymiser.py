@@ -193,7 +193,7 @@ def test_a_name_found_once_is_found_everywhere_in_its_document() -> None:
 def test_unknown_names_of_settings() -> None:
     for bad in ({"strategy": "fulll"}, {"scope": "world"}, {"p": 2.0}, {"tau": 1.0}):
         with pytest.raises(UsageError):
-            TextAnonymiser("en", **bad)  # type: ignore[arg-type]
+            TextAnonymiser("en", **bad)
     with pytest.raises(UsageError, match="language 'xx'"):
         TextAnonymiser("xx")
     with pytest.raises(UsageError, match="type 'NAME'"):

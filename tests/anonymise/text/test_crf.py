@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +15,7 @@ from sottovoce.anonymise.text.training import train_tagger
 from sottovoce.errors import InputError, TooFewError, UsageError
 
 LABELS = ("B-PER", "I-PER", "O")
-NAMES = "anna bert carla dirk emma fred gina hans ines jan".split()
+NAMES = ["anna", "bert", "carla", "dirk", "emma", "fred", "gina", "hans", "ines", "jan"]
 
 
 def small_set() -> list[Sentence]:
@@ -46,7 +46,7 @@ def test_recursions_equal_the_sum_over_all_paths(length: int) -> None:
     scores = np.random.default_rng(9).normal(size=(length, 3)).astype(np.float32)
     weight = {
         path: sum(scores[t, i] for t, i in enumerate(path))
-        + sum(crf.weights.transition[a, b] for a, b in zip(path, path[1:], strict=False))
+        + sum(crf.weights.transition[a, b] for a, b in pairwise(path))
         for path in product(range(3), repeat=length)
     }
     total = sum(np.exp(w) for w in weight.values())

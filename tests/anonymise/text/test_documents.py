@@ -22,7 +22,7 @@ def through(path: Path, strategy: str = "typed", form: str | None = None) -> str
 
 def test_lines(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
-    path.write_bytes("Ask Zorbalda Quint, now.\n\n  so be it \r\n".encode())
+    path.write_bytes(b"Ask Zorbalda Quint, now.\n\n  so be it \r\n")
     assert through(path) == "Ask [PER], now.\n\n  so be it \r\n"
 
 
@@ -48,7 +48,7 @@ def test_json_lines_with_times(tmp_path: Path) -> None:
     assert [full[1]["t0"], full[-1]["t1"]] == [0.4, 1.4]
     for bad in ("[1]", '{"words": [1]}', "{"):
         path.write_text(bad)
-        with pytest.raises(InputError, match="a.jsonl:1"):
+        with pytest.raises(InputError, match=r"a\.jsonl:1"):
             read_batch(path)
 
 
@@ -57,7 +57,7 @@ def test_ctm(tmp_path: Path) -> None:
     path.write_text("r 1 0.00 0.40 ask 0.9\nr 1 0.40 0.60 zorbalda 0.9\nr 1 1.00 0.40 quint 0.8\n")
     assert through(path) == "r 1 0.000 0.400 ask 0.9\nr 1 0.400 1.000 [PER]\n"
     path.write_text("r 1 x 0.4 word\n")
-    with pytest.raises(InputError, match="a.ctm:1"):
+    with pytest.raises(InputError, match=r"a\.ctm:1"):
         read_batch(path)
 
 
@@ -78,7 +78,7 @@ def test_tagged_text_goes_round(tmp_path: Path) -> None:
     path.write_text(write_conll(made))
     assert read_conll(path) == made
     path.write_text("word only\tX\n")
-    with pytest.raises(InputError, match="a.conll:1"):
+    with pytest.raises(InputError, match=r"a\.conll:1"):
         read_conll(path)
 
 
