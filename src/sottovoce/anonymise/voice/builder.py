@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from sottovoce.anonymise.voice.content_space import constants
-from sottovoce.anonymise.voice.neural import PROSODY, TARGET, Disentangled, SpeakerCode
+from sottovoce.anonymise.voice.neural import PROSODY, TARGET, Disentangled
 from sottovoce.anonymise.voice.pool import Heard, Pool
 from sottovoce.anonymise.voice.training import MODELS, Segments, distortion, export, train
 from sottovoce.anonymise.voice.training_data import Version, load_versions, prepare
@@ -171,7 +171,3 @@ def _export_disentangled(network: Disentangled, path: Path) -> None:
         "code": code,
     }
     export(network, path, examples, {"heard": 1, "prosody": 1})
-    listener = path.with_name("dar_speaker.onnx")
-    export(
-        SpeakerCode(network), listener, {"reference": torch.randn(1, 50, TARGET)}, {"reference": 1}
-    )

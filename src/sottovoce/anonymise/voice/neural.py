@@ -226,20 +226,6 @@ class Disentangled(Constants):
         return self.restored(self.decoder(given, code).transpose(1, 2))
 
 
-class SpeakerCode(nn.Module):  # type: ignore[misc]
-    """The speaker encoder alone, to be exported."""
-
-    inputs = ("reference",)
-
-    def __init__(self, model: Disentangled) -> None:
-        super().__init__()
-        self.model = model
-
-    def forward(self, reference: Tensor) -> Tensor:
-        """The code of a voice."""
-        return self.model.speaker(reference)
-
-
 class Critic(nn.Module):  # type: ignore[misc]
     """Tells coded envelopes of real speech from a network's, so that those are not blurred."""
 

@@ -1,0 +1,96 @@
+"""``dar`` with the network that ships: what every anonymiser keeps, and whose voice is taken."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from voice_signals import vowel
+
+from sottovoce.anonymise import Secret
+from sottovoce.anonymise.voice.dar import Dar
+from sottovoce.corpus import Corpus, Utterance, save_audio
+from sottovoce.errors import InputError
+from sottovoce.signal.world import find_f0
+
+Audio = NDArray[np.float32]
+VOICE = (0.4 * vowel(seconds=0.8)).astype(np.float32)
+
+
+@cache
+def method(seed: int = 1, **settings: Any) -> Dar:
+    return Dar(Secret.reproducible(seed), **settings)
+
+
+def said(
+    made: Dar, audio: Audio, rate: int = 16000, who: str = "ann", utterance: str = "u"
+) -> Audio:
+    return made.transform(audio, rate, speaker=who, utterance=utterance)
+
+
+@pytest.mark.parametrize(("seconds", "rate"), [(0.01, 16000), (0.11, 8000), (0.7, 44100)])
+@pytest.mark.parametrize("kind", ["voice", "noise", "clicks"])
+def test_length_loudness_and_range_are_kept(kind: str, seconds: float, rate: int) -> None:
+    count = int(seconds * rate)
+    audio = {
+        "voice": np.resize(VOICE, count),
+        "noise": np.random.default_rng(2).uniform(-1, 1, count).astype(np.float32),
+        "clicks": ((np.arange(count) % 997 == 5) * 0.9).astype(np.float32),
+    }[kind]
+    changed = said(method(), audio, rate)
+    assert changed.shape == audio.shape and changed.dtype == np.float32
+    assert np.isfinite(changed).all() and np.abs(changed).max() <= 1
+    assert abs(20 * np.log10(float(np.std(changed)) / float(np.std(audio)))) < 1
+
+
+def test_silence_stays_silence() -> None:
+    assert not said(method(), np.zeros(8000, np.float32)).any()
+
+
+def test_targets_are_for_all_for_a_speaker_or_for_an_utterance() -> None:
+    const, perm, rand = (method(1, selection=one) for one in ("const", "perm", "rand"))
+    np.testing.assert_array_equal(said(const, VOICE), said(const, VOICE, who="bob"))
+    np.testing.assert_array_equal(said(perm, VOICE), said(perm, VOICE, utterance="v"))
+    assert not np.array_equal(said(perm, VOICE), said(perm, VOICE, who="bob"))
+    assert not np.array_equal(said(rand, VOICE), said(rand, VOICE, utterance="v"))
+
+
+def test_the_secret_decides() -> None:
+    first = said(method(1), VOICE)
+    np.testing.assert_array_equal(first, said(Dar(Secret.reproducible(1)), VOICE))
+    assert not np.array_equal(first, said(method(2), VOICE))
+
+
+def test_pitch_goes_to_the_target() -> None:
+    made = method(1)
+    target = np.exp(made.pitch[made.selection.target("ann", "u")].mean)
+    f0 = find_f0(said(made, VOICE).astype(float))[0]
+    assert np.median(f0[f0 > 0]) == pytest.approx(target, rel=0.08)
+    kept = find_f0(said(method(1, pitch="none"), VOICE).astype(float))[0]
+    assert np.median(kept[kept > 0]) == pytest.approx(125, rel=0.05)
+
+
+def test_fit_gives_different_speakers_different_targets(tmp_path: Path) -> None:
+    save_audio(tmp_path / "a.wav", VOICE, 16000)
+    corpus = Corpus(
+        "six",
+        tmp_path,
+        tuple(Utterance(f"u{i}", tmp_path / "a.wav", f"s{i}") for i in range(6)),
+    )
+    made = Dar(Secret.reproducible(1), selection="perm").fit(corpus)
+    assert len({made.selection.target(f"s{i}", "u") for i in range(6)}) == 6
+    assert made.record()["speakers_fitted"] == 6
+
+
+def test_voices_that_do_not_fit_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "voices.npz"
+    np.savez(path, codes=np.zeros((3, 4)), pitch=np.zeros((2, 2)))
+    with pytest.raises(InputError, match="train the voices again"):
+        Dar(voices=path)
+    np.savez(path, codes=np.zeros((3, 4), np.float32), pitch=np.zeros((3, 2)))
+    with pytest.raises(InputError, match="does not fit"):
+        said(Dar(voices=path), VOICE)

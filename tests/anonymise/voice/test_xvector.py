@@ -1,0 +1,172 @@
+"""``xvector`` with the networks that ship: what every anonymiser keeps, and its own settings."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from voice_pools import invented_pool
+from voice_signals import vowel
+
+from sottovoce.anonymise import Secret
+from sottovoce.anonymise.voice.frames import ENVELOPE
+from sottovoce.anonymise.voice.pool import Pool
+from sottovoce.anonymise.voice.synthesis import (
+    OnnxVocoder,
+    WorldVocoder,
+    at_fine_frames,
+    at_world_frames,
+    keep_energy,
+    named_file,
+)
+from sottovoce.anonymise.voice.xvector import XVector
+from sottovoce.corpus import Corpus, Utterance, save_audio
+from sottovoce.errors import InputError, UsageError
+from sottovoce.signal.world import find_f0
+
+Audio = NDArray[np.float32]
+
+
+def spoken(seconds: float = 1.2, pitch: int = 125) -> Audio:
+    """Two vowels with a pause between."""
+    half = seconds / 2
+    one, two = vowel((700, 1200, 2600), half, pitch), vowel((300, 2200, 2900), half, pitch)
+    two[: len(two) // 4] = 0
+    return (0.4 * np.concatenate([one, two])).astype(np.float32)
+
+
+@cache
+def method(seed: int = 1, **settings: Any) -> XVector:
+    return XVector(Secret.reproducible(seed), **settings)
+
+
+def said(made: XVector, audio: Audio, rate: int = 16000, utterance: str = "u") -> Audio:
+    return made.transform(audio, rate, speaker="ann", utterance=utterance)
+
+
+@pytest.mark.parametrize(("seconds", "rate"), [(0.01, 16000), (0.11, 8000), (0.7, 44100)])
+@pytest.mark.parametrize("kind", ["voice", "noise", "clicks"])
+def test_length_loudness_and_range_are_kept(kind: str, seconds: float, rate: int) -> None:
+    rng = np.random.default_rng(2)
+    count = int(seconds * rate)
+    audio = {
+        "voice": np.resize(spoken(), count),
+        "noise": rng.uniform(-1, 1, count).astype(np.float32),
+        "clicks": ((np.arange(count) % 997 == 5) * 0.9).astype(np.float32),
+    }[kind]
+    changed = said(method(), audio, rate)
+    assert changed.shape == audio.shape and changed.dtype == np.float32
+    assert np.isfinite(changed).all() and np.abs(changed).max() <= 1
+    before = float(np.std(audio))
+    assert abs(20 * np.log10(float(np.std(changed)) / before)) < 1
+
+
+def test_silence_stays_silence() -> None:
+    assert not said(method(), np.zeros(8000, np.float32)).any()
+
+
+def test_a_pause_stays_quiet() -> None:
+    audio = spoken()
+    changed = said(method(), audio)
+    pause = slice(len(audio) // 2 + 800, len(audio) // 2 + len(audio) // 8 - 800)
+    assert np.std(changed[pause]) < 0.1 * np.std(changed)
+
+
+def test_the_secret_decides() -> None:
+    audio = spoken(0.6)
+    first = said(method(1), audio)
+    np.testing.assert_array_equal(first, said(XVector(Secret.reproducible(1)), audio))
+    assert not np.array_equal(first, said(method(2), audio))
+    np.testing.assert_array_equal(first, said(method(1), audio, utterance="v"))
+    each = method(1, assignment="utterance")
+    assert not np.array_equal(said(each, audio), said(each, audio, utterance="v"))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"pitch": "none"},
+        {"pitch": "gaussian"},
+        {"content_codebook": "on"},
+        {"content_codebook": "off"},
+        {"proximity": "far", "distance": "cosine", "n_candidates": 20, "n_averaged": 1},
+        {"gender": "opposite", "source_gender": "f"},
+    ],
+)
+def test_every_setting_speaks(settings: dict[str, Any]) -> None:
+    changed = said(method(1, **settings), spoken(0.6))
+    assert np.isfinite(changed).all() and np.std(changed) > 0.01
+
+
+def test_pitch_goes_where_the_pseudo_speaker_is() -> None:
+    audio = spoken(1.2)
+    higher = said(method(1, gender="opposite", source_gender="m"), audio)
+    kept = said(method(1, pitch="none"), audio)
+    f0 = [np.median(one[one > 0]) for one in (find_f0(x.astype(float))[0] for x in (higher, kept))]
+    assert f0[0] > 150 and f0[1] == pytest.approx(125, rel=0.05)
+
+
+def test_fit_learns_voice_pitch_and_gender(tmp_path: Path) -> None:
+    utterances = []
+    for i, name in enumerate(("ann", "bob")):
+        save_audio(tmp_path / f"{name}.wav", spoken(1.2, 120 + 80 * (1 - i)), 16000)
+        gender = "f" if name == "ann" else ""
+        utterances.append(Utterance(name, tmp_path / f"{name}.wav", name, gender=gender))
+    made = XVector(Secret.reproducible(1)).fit(Corpus("two", tmp_path, tuple(utterances)))
+    record = made.record()
+    assert record["speakers_fitted"] == 2
+    assert record["speakers_whose_gender_was_guessed"] == 1  # bob's
+    assert "secret" not in str(record).lower()
+    assert np.isfinite(said(made, spoken(0.5))).all()
+
+
+def test_a_pool_of_another_encoder_is_refused(tmp_path: Path) -> None:
+    invented_pool().save(tmp_path / "pool.npz")
+    with pytest.raises(InputError, match="a pool of encoder 'invented'"):
+        XVector(pool=tmp_path / "pool.npz")
+
+
+def test_the_shipped_pool_is_large_and_of_both_genders() -> None:
+    pool = Pool.load()
+    assert len(pool) > 200 and min(np.sum(pool.gender == one) for one in "fm") > 100
+    assert len(np.unique(pool.exemplars)) > 10
+    assert (pool.pitch > 0).all()
+
+
+def test_bad_settings_and_files_are_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="did you mean"):
+        XVector(proximity="dens")
+    wrong = tmp_path / "net.onnx"
+    wrong.write_bytes(b"nothing")
+    with pytest.raises(InputError, match="not a usable ONNX network"):
+        said(XVector(synthesiser=wrong), spoken(0.3))
+    with pytest.raises(InputError, match="SHA-256"):
+        XVector(vocoder=Path(f"{wrong}@{'0' * 64}"))
+    digest = hashlib.sha256(b"nothing").hexdigest()
+    assert named_file(Path(f"{wrong}@{digest}")) == (wrong, digest)
+    with pytest.raises(InputError, match="not a usable ONNX network"):
+        OnnxVocoder(wrong).synthesise(np.zeros((4, ENVELOPE + 1), np.float32), np.zeros(8), 500)
+
+
+def test_frames_of_both_clocks_meet() -> None:
+    rows = np.arange(11.0)[:, None]
+    np.testing.assert_allclose(at_world_frames(rows, 17)[:, 0], np.arange(17) * 5 / 8)
+    f0 = np.array([100.0, 0, 0, 0, 0, 0, 0, 0, 200.0])
+    assert at_fine_frames(f0, 6).tolist() == [100, 0, 0, 0, 0, 200]
+
+
+def test_energy_is_brought_near_the_original() -> None:
+    original = spoken(1.0).astype(float)
+    flat = 0.1 * np.sin(np.arange(len(original)) / 10)
+    pause = slice(9000, 9500)
+    assert np.std(keep_energy(flat, original)[pause]) < 0.2 * np.std(flat[pause])
+
+
+def test_world_gives_as_many_samples_as_asked() -> None:
+    envelopes = np.zeros((50, ENVELOPE + 1), np.float32)
+    assert len(WorldVocoder().synthesise(envelopes, np.full(80, 100.0), 6001)) == 6001
