@@ -18,10 +18,10 @@ from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.voice.conditioning import Audio, Samples, condition
 from sottovoce.anonymise.voice.frames import (
     ENVELOPE,
-    RATE,
     Prosody,
     coded_frames,
     energy_of,
+    first_minute,
     frame_counts,
     prosody_table,
     stacked,
@@ -36,7 +36,6 @@ from sottovoce.anonymise.voice.synthesis import (
 )
 from sottovoce.anonymise.voice.targets import SELECTIONS, Selection
 from sottovoce.arrays import load_arrays
-from sottovoce.corpus.audio import load_audio
 from sottovoce.corpus.utterance import Corpus
 from sottovoce.errors import InputError
 from sottovoce.files import check_there
@@ -96,12 +95,7 @@ class Dar:
         """Give every speaker a target, and learn the speakers' pitch."""
         self.selection.fit(corpus.speakers)
         for speaker, own in corpus.by_speaker().items():
-            found = []
-            for one in own:
-                try:
-                    found.append(find_f0(load_audio(one, RATE).astype(np.float64))[0])
-                except InputError:
-                    continue
+            found = [find_f0(audio.astype(np.float64))[0] for audio in first_minute(own)]
             pitch = log_pitch(np.concatenate(found)) if found else None
             if pitch is not None:
                 self._pitch[speaker] = pitch

@@ -6,6 +6,7 @@ so that content frame ``t`` is about WORLD frames 3t, 3t + 1 and 3t + 2.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,9 @@ from numpy.typing import NDArray
 from scipy.ndimage import uniform_filter1d
 
 from sottovoce.asr.content import HOP, REACH, ContentEncoder
+from sottovoce.corpus.audio import load_audio
+from sottovoce.corpus.utterance import Utterance
+from sottovoce.errors import SottovoceError
 
 Audio = NDArray[np.float32]
 Floats = NDArray[np.float64]
@@ -32,8 +36,24 @@ LEAD = REACH // 2 - STEP + 1
 ENERGY_WINDOW = 400
 """Samples over which energy is taken."""
 ENERGY_FLOOR = 1e-8
+ENOUGH = 60
+"""Seconds of a speaker from which voice and pitch are learnt."""
 POWER_FLOOR = 1e-10
 """Power below which an envelope is not coded."""
+
+
+def first_minute(utterances: Iterable[Utterance]) -> Iterator[Audio]:
+    """Recordings of a speaker until there is a minute; what cannot be read is passed over."""
+    left = ENOUGH * RATE
+    for one in utterances:
+        if left <= 0:
+            return
+        try:
+            audio = load_audio(one, RATE)
+        except SottovoceError:
+            continue
+        left -= len(audio)
+        yield audio
 
 
 @dataclass(frozen=True, slots=True, eq=False)

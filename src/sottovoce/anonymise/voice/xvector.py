@@ -22,6 +22,7 @@ from sottovoce.anonymise.voice.frames import (
     Prosody,
     content_of,
     energy_of,
+    first_minute,
     frame_counts,
     prosody_table,
 )
@@ -45,7 +46,6 @@ from sottovoce.anonymise.voice.synthesis import (
     keep_energy,
 )
 from sottovoce.asr.content import ContentEncoder
-from sottovoce.corpus.audio import load_audio
 from sottovoce.corpus.utterance import Corpus
 from sottovoce.errors import InputError
 from sottovoce.signal.world import find_f0
@@ -151,12 +151,11 @@ class XVector:
         self._guessed: set[str] = set()
 
     def fit(self, corpus: Corpus) -> Self:
-        """Learn each speaker's mean vector, pitch and gender; what cannot be read is left out."""
+        """Learn mean vector, pitch and gender of each speaker, from a minute of recordings."""
         for speaker, own in corpus.by_speaker().items():
             vectors, pitches = [], []
-            for one in own:
+            for audio in first_minute(own):
                 try:
-                    audio = load_audio(one, RATE)
                     vectors.append(self.encoder.embed(audio, RATE))
                 except InputError:
                     continue
