@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from scipy.stats import multivariate_normal
+from scipy.stats import multivariate_normal, spearmanr
 
 from sottovoce.errors import InputError, TooFewError
 from sottovoce.measure import Scores, eer
@@ -307,6 +307,66 @@ def test_lda_works_with_fewer_vectors_than_dimensions() -> None:
     scores = plda.enrol(voices.vectors, 1) @ plda.trial(voices.vectors, 1).T
     same = who[:, None] == who
     assert np.isfinite(scores).all() and scores[same].mean() > 0 > scores[~same].mean()
+
+
+# ====================================================================================== shrinkage
+
+
+def all_scores(backend: Backend, vectors: NDArray[np.float32], n: int = 1) -> Floats:
+    return np.asarray(backend.enrol(vectors, n) @ backend.trial(vectors, n).T, np.float64)
+
+
+def test_no_shrinkage_changes_nothing() -> None:
+    voices, plda = small(length_norm=True)
+    again = Plda.fit(voices, shrinkage=0.0)
+    np.testing.assert_array_equal(again.transform, plda.transform)
+    np.testing.assert_array_equal(again.psi, plda.psi)
+    assert again.share == plda.share
+    little = Plda.fit(voices, shrinkage=1e-9)
+    np.testing.assert_allclose(
+        all_scores(little, voices.vectors), all_scores(plda, voices.vectors), atol=1e-4
+    )
+
+
+@pytest.mark.parametrize("amount", [0.2, 0.7])
+def test_shrinkage_mixes_both_covariances_with_spheres(amount: float) -> None:
+    voices, plain = small(1)
+    shrunk = Plda.fit(voices, length_norm=False, shrinkage=amount)
+    for found, full in zip(covariances(shrunk), covariances(plain), strict=True):
+        sphere = np.trace(full) / len(full) * np.eye(len(full))
+        np.testing.assert_allclose(found, (1 - amount) * full + amount * sphere, atol=1e-9)
+    assert shrunk.share == pytest.approx(plain.share)  # traces stay
+
+
+def test_shrunk_to_spheres_pairs_are_ordered_as_by_cosine() -> None:
+    voices, unseen = nuisance(0), nuisance(1)
+    some = unseen.vectors[:60]
+    cosine = all_scores(Cosine(voices.vectors.mean(0)), some).ravel()
+    likeness = [
+        spearmanr(all_scores(Plda.fit(voices, shrinkage=s), some).ravel(), cosine).statistic
+        for s in (0.0, 0.5, 1 - 1e-9)
+    ]
+    assert likeness[0] < likeness[1] < likeness[2]
+    assert likeness[2] > 0.999
+
+
+def test_shrinkage_works_with_fewer_vectors_than_dimensions() -> None:
+    rng = np.random.default_rng(0)
+    who = np.repeat(np.arange(12), 3)
+    places = rng.normal(size=(24, 60))
+    train = Embeddings.of(3 * places[who] + rng.normal(size=(36, 60)), who)
+    unseen = 3 * places[12 + who] + rng.normal(size=(36, 60))
+    same = who[:, None] == who
+    for shrinkage in (0.2, 0.95):
+        scores = all_scores(Plda.fit(train, shrinkage=shrinkage), unseen.astype(np.float32))
+        assert np.isfinite(scores).all() and scores[same].mean() > scores[~same].max()
+
+
+@pytest.mark.parametrize("shrinkage", [-0.1, 1.0, 2.0, float("nan")])
+def test_shrinkage_that_cannot_be(shrinkage: float) -> None:
+    voices, _ = small()
+    with pytest.raises(InputError, match=r"shrinkage .*; must be at least 0 and below 1"):
+        Plda.fit(voices, shrinkage=shrinkage)
 
 
 # ========================================================================================= guards
