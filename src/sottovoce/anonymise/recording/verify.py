@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -144,14 +144,13 @@ class Verifier:
         for one, other in zip(self.seen, [*self.seen[1:], *self.seen[:1]], strict=True):
             invented.add(*_found(one.runs, other.heard))
         chance = max(invented.hits, 1) / max(invented.total, 1)
-        pool = sorted({key(word) for one in self.seen for word, *_ in one.crops})
+        crops = _one_each([crop for one in self.seen for crop in one.crops], rng)
         closed = {name: Count() for name in ("before", "after", "inverted")}
-        for one in self.seen:
-            for word, *sounds, rate in one.crops:
-                choices = _choices(pool, key(word), rng)
-                for count, sound in zip(closed.values(), sounds, strict=True):
-                    hit = pick(sound, rate, choices, rng) == key(word)
-                    count.add(int(hit), 1, 1 / len(choices))
+        for word, (_, *sounds, rate) in crops.items():
+            choices = _choices(sorted(crops), word, rng)
+            for count, sound in zip(closed.values(), sounds, strict=True):
+                hit = pick(sound, rate, choices, rng) == word
+                count.add(int(hit), 1, 1 / len(choices))
         return Verification(
             recordings=len(self.seen),
             masked_words=words,
@@ -280,6 +279,19 @@ def _crops(done: Secured, turned: Audio) -> list[tuple[str, Audio, Audio, Audio,
     return found
 
 
+T = TypeVar("T", bound=tuple[Any, ...])
+
+
+def _one_each(items: Sequence[T], rng: np.random.Generator) -> dict[str, T]:
+    """One item, drawn at random, of every word (the first part of an item).
+
+    With each word once, who prefers some words to others without listening is right in 1 of K.
+    Were frequent words tried as often as they occur, their number would look like a leak.
+    """
+    chosen = [items[place] for place in rng.permutation(len(items))]
+    return {key(item[0]): item for item in chosen}
+
+
 def _choices(pool: Sequence[str], true: str, rng: np.random.Generator) -> list[str]:
     """The true word and others, in an order that tells nothing."""
     others = [word for word in pool if word != true]
@@ -294,11 +306,11 @@ def _length_guesses(lengths: Sequence[tuple[str, float, float]], rng: np.random.
     for word, own, _ in lengths:
         usual.setdefault(key(word), []).append(own)
     count = Count()
-    for word, _, seen in lengths:
-        choices = _choices(sorted(usual), key(word), rng)
+    for word, (_, _, seen) in _one_each(lengths, rng).items():
+        choices = _choices(sorted(usual), word, rng)
         apart = [abs(float(np.median(usual[choice])) - seen) for choice in choices]
         guess = choices[int(np.argmin(apart))]
-        count.add(int(guess == key(word)), 1, 1 / len(choices))
+        count.add(int(guess == word), 1, 1 / len(choices))
     return count.rate()
 
 
