@@ -70,8 +70,8 @@ def infer(
     known = np.flatnonzero(given != "")
     values, answers = np.unique(given[known], return_inverse=True)
     who = embeddings.speakers[known]
-    vectors = _scaled(embeddings.vectors[known])
     group = _folds(who, answers, len(values), attribute, seed)
+    vectors = _scaled(embeddings.vectors[known])
     right = np.zeros(len(known))
     guess = np.zeros(len(known))
     for fold in range(FOLDS):
@@ -81,8 +81,9 @@ def infer(
         guess[test] = np.bincount(answers[~test]).argmax() == answers[test]
     shares = _by_speaker(right, who)
     interval = share_interval(shares, confidence)
-    of_speaker = _by_speaker(answers.astype(np.float64), who).round().astype(np.int64)
-    balanced = [shares[of_speaker == one].mean() for one in np.unique(of_speaker)]
+    balanced = [
+        _by_speaker(right[answers == one], who[answers == one]).mean() for one in range(len(values))
+    ]
     return Inference(
         attribute,
         tuple(map(str, values)),

@@ -31,17 +31,18 @@ class Material:
         trial = self["trial", "theirs"]
         for what in attacker.needs:
             _same_dimension(trial, self[what])
-        for form in {"original", attacker.enrolment}:
-            _same_speakers(self["enrol", form], trial)
+        enrolments = [self["enrol", "original"], self["enrol", attacker.enrolment]]
+        for enrol in enrolments:
+            _same_speakers(enrol, trial)
         groups = {
-            "evaluation": frozenset(map(str, trial.names))
-            | frozenset(map(str, self["enrol", "original"].names)),
-            "training": frozenset(map(str, self["train", "original"].names))
-            | frozenset(map(str, self["train", attacker.training].names)),
+            "evaluation": _names(trial, *enrolments),
+            "training": _names(self["train", "original"], self["train", attacker.training]),
             **self.reserved,
         }
         check_disjoint(groups)
-        _apart(self["enrol", "original"], trial)
+        for enrol in enrolments:
+            for other in (trial, self["trial", "original"]):
+                _apart(enrol, other)
         return self
 
 
@@ -65,6 +66,10 @@ def check_disjoint(groups: Mapping[str, Iterable[str]]) -> None:
                     "these must be different people: take others, or rename if they only share a "
                     "name"
                 )
+
+
+def _names(*sets: Embeddings) -> frozenset[str]:
+    return frozenset(str(name) for one in sets for name in one.names)
 
 
 def _same_dimension(one: Embeddings, other: Embeddings) -> None:

@@ -6,8 +6,10 @@ on. So do we, with training speakers only: those under attack decide nothing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,9 @@ from sottovoce.measure.scores import Scores
 from sottovoce.speaker.backends import Backend
 from sottovoce.speaker.embeddings import Embeddings, IntArray
 from sottovoce.speaker.linkage import LINKAGES, Settings, make_linkage
+
+Merit = tuple[float, float]
+WORST: Merit = (math.inf, math.inf)
 
 FOLDS = 4
 BEST = "best"
@@ -39,38 +44,44 @@ class Fitted:
     """On training speakers left out of the training, in turns; None where there are too few."""
     training_eer: float | None
     """On the very vectors it was trained on: whether it could learn at all."""
+    merit: Merit
+    """How it is ranked among others, lower first."""
 
     def to_dict(self) -> dict[str, Any]:
         """Without the back-end itself."""
-        names = [name for name in self.__slots__ if name != "backend"]
+        names = [name for name in self.__slots__ if name not in ("backend", "merit")]
         return {name: getattr(self, name) for name in names} | {"settings": dict(self.settings)}
 
 
+@lru_cache(maxsize=32)
 def fit(name: str, train: Embeddings, *, seed: int = 0) -> Fitted:
-    """Train a linkage function; what its settings should be, held-out speakers decide."""
-    names = TRIED if name == BEST else (name,)
-    candidates = [(one, choice) for one in names for choice in LINKAGES[one].choices]
+    """Train a linkage function; what its settings should be, held-out speakers decide.
+
+    Asked again for the same embeddings, it is not trained again.
+    """
+    if name == BEST:
+        return min((fit(one, train, seed=seed) for one in TRIED), key=lambda one: one.merit)
     folds = list(_folds(train, seed))
-    tried = ((_held_out(one, choice, train, folds), one, choice) for one, choice in candidates)
-    usable = [(scores, one, choice) for scores, one, choice in tried if scores is not None]
-    held_out: Scores | None
-    if usable:
-        held_out, chosen, settings = min(usable, key=lambda one: _merit(one[0]))
-    else:
-        held_out, chosen, settings = None, *candidates[-1]
-    backend = make_linkage(chosen, train, like=train, **settings)
+    best: tuple[Merit, Settings, Scores | None] = (WORST, LINKAGES[name].choices[-1], None)
+    for settings in LINKAGES[name].choices:
+        scores = _held_out(name, settings, train, folds)
+        if scores is not None and (merit := _merit(scores)) < best[0]:
+            best = (merit, settings, scores)
+    merit, settings, held_out = best
+    backend = make_linkage(name, train, like=train, **settings)
     return Fitted(
         backend,
-        chosen,
+        name,
         settings,
         len(train.names),
         len(train),
         None if held_out is None else eer(held_out),
         _eer(_own_scores(train, np.arange(len(train.names)), backend, seed)),
+        merit,
     )
 
 
-def _merit(scores: Scores) -> tuple[float, float]:
+def _merit(scores: Scores) -> Merit:
     """Cllr_min and, where voices are told apart without error, how far apart their scores lie."""
     apart = scores.mated.mean() - scores.nonmated.mean()
     return round(min_cllr(scores), 3), -float(apart / (scores.mated.std() + scores.nonmated.std()))

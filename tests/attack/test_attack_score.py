@@ -1,0 +1,204 @@
+"""Score tables against slow definitions, one pair at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from attack_voices import SIZE, simulated
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from sottovoce.attack import Cohort, ScoreTable, score_all
+from sottovoce.attack import score as module
+from sottovoce.errors import InputError, TooFewError
+from sottovoce.measure import cllr, eer, min_cllr
+from sottovoce.measure.readers import read_scores
+from sottovoce.measure.scores import Scores
+from sottovoce.speaker import Backend, Cosine, Embeddings, Euclidean, Plda
+
+Floats = NDArray[np.float64]
+
+
+def unequal(embeddings: Embeddings, seed: int) -> Embeddings:
+    """Some of the recordings in any order, at least one of each speaker."""
+    rng = np.random.default_rng(seed)
+    _, first = np.unique(embeddings.speakers, return_index=True)
+    some = np.union1d(first, rng.choice(len(embeddings), len(embeddings) // 2, replace=False))
+    some = rng.permutation(some)
+    assert embeddings.utterances is not None
+    return Embeddings.of(
+        embeddings.vectors[some],
+        embeddings.names[embeddings.speakers[some]],
+        utterances=embeddings.utterances[some],
+    )
+
+
+def one_score(backend: Backend, model: Floats, count: int, trial: Floats) -> float:
+    rows = backend.enrol(model[None].astype(np.float32), count)
+    return float((rows @ backend.trial(trial[None].astype(np.float32), count).T).item())
+
+
+def slow(
+    enrol: Embeddings, trial: Embeddings, backend: Backend, over: str, cohort: Cohort | None
+) -> Floats:
+    """The definitions."""
+
+    def of(name: str, voices: Embeddings) -> Any:
+        return voices.vectors[voices.names[voices.speakers] == name].astype(np.float64)
+
+    def others() -> list[tuple[Floats, int]]:
+        assert cohort is not None
+        own = [of(name, cohort.voices) for name in cohort.voices.names]
+        return [(one.mean(0), len(one)) for one in own]
+
+    def normalised(model: Floats, count: int, unknown: Floats) -> float:
+        raw = one_score(backend, model, count, unknown)
+        if cohort is None:
+            return raw
+        nearest = cohort.nearest or len(cohort.voices.names)
+        sides = (
+            [one_score(backend, model, count, other) for other, _ in others()],
+            [one_score(backend, other, n, unknown) for other, n in others()],
+        )
+        parts = []
+        for side in sides:
+            top = sorted(side)[-nearest:]
+            parts.append((raw - np.mean(top)) / np.std(top))
+        return float(np.mean(parts))
+
+    table = []
+    for name in enrol.names:
+        own, row = of(name, enrol), []
+        for unknown in trial.vectors.astype(np.float64):
+            if over == "model":
+                row.append(normalised(own.mean(0), len(own), unknown))
+            else:
+                each = [normalised(one, 1, unknown) for one in own]
+                row.append(max(each) if over == "max" else float(np.mean(each)))
+        table.append(row)
+    return np.array(table)
+
+
+@pytest.mark.parametrize("over", ["model", "mean", "max"])
+@pytest.mark.parametrize("nearest", ["none", None, 3])
+@pytest.mark.parametrize("kind", ["cosine", "euclidean", "plda"])
+def test_scores_are_those_of_the_definition(over: Any, nearest: Any, kind: str) -> None:
+    made = simulated(1, evaluated=4, trained=6, each=3)
+    enrol, trial = unequal(made["enrol", "original"], 0), unequal(made["trial", "original"], 1)
+    voices = unequal(made["train", "original"], 2)
+    backends: dict[str, Backend] = {
+        "cosine": Cosine(voices.vectors.mean(0)),
+        "euclidean": Euclidean(),
+        "plda": Plda.fit(voices, shrinkage=0.5),
+    }
+    backend = backends[kind]
+    cohort = None if nearest == "none" else Cohort(voices, nearest)
+    table = score_all(enrol, trial, backend, over=over, cohort=cohort)
+    expected = slow(enrol, trial, backend, over, cohort)
+    np.testing.assert_allclose(table.values, expected, rtol=1e-3, atol=1e-3)
+    assert trial.utterances is not None
+    assert table.trials.tolist() == trial.utterances.tolist()
+    assert table.speakers.tolist() == trial.names[trial.speakers].tolist()
+    assert table.enrolled.tolist() == enrol.names.tolist()
+
+
+def test_s_norm_does_not_see_the_scale_of_scores() -> None:
+    made = simulated(2, evaluated=5, trained=6)
+    sides = made["enrol", "original"], made["trial", "original"]
+    cohort = Cohort(made["train", "original"])
+
+    class Bent(Cosine):
+        def enrol(self, vectors: Any, counts: Any = 1) -> Any:
+            return np.column_stack((5 * super().enrol(vectors), np.full(len(vectors), 3.0)))
+
+        def trial(self, vectors: Any, counts: Any = 1) -> Any:
+            return np.column_stack((Cosine().enrol(vectors), np.ones(len(vectors))))
+
+    plain, bent = (score_all(*sides, one, cohort=cohort).values for one in (Cosine(), Bent()))
+    np.testing.assert_allclose(plain, bent, atol=1e-3)
+
+
+def test_trials_without_ids_are_numbered() -> None:
+    voices = Embeddings.of(np.eye(3), list("aab"))
+    assert score_all(voices, voices, Cosine()).trials.tolist() == ["0", "1", "2"]
+
+
+# ===================================================================================== the table
+
+
+def table_of(seed: int, speakers: int, each: int) -> ScoreTable:
+    rng = np.random.default_rng(seed)
+    names = np.array([f"s{i}" for i in range(speakers)])
+    who = np.repeat(names, each)
+    ids = np.array([f"u{i}" for i in range(len(who))])
+    values = rng.normal(size=(speakers, len(who))) + 2 * (names[:, None] == who)
+    return ScoreTable(values, names, ids, who)
+
+
+def test_scores_of_the_measures_have_the_right_pairs_and_speakers() -> None:
+    table = table_of(0, 4, 3)
+    scores = table.scores("mine")
+    mated = [table.values[i, j] for i in range(4) for j in range(12) if j // 3 == i]
+    assert scores.mated.tolist() == mated and scores.name == "mine"
+    assert scores.n_nonmated == 36
+    who = scores.speakers
+    assert who is not None and who.count == 4
+    assert who.mated.tolist() == np.repeat(np.arange(4), 3).tolist()
+    assert (who.nonmated_enrol != who.nonmated_trial).all()
+
+
+@given(st.integers(0, 10_000), st.integers(2, 30))
+def test_exchanged_names_leave_nobody_under_the_own_name(seed: int, speakers: int) -> None:
+    table = table_of(0, speakers, 1)
+    other = table.permuted(np.random.default_rng(seed))
+    assert sorted(other.enrolled) == sorted(table.enrolled)
+    assert (other.enrolled != table.enrolled).all()
+    assert not (other.mated & table.mated).any()
+    assert other.values is table.values
+
+
+@settings(max_examples=10)
+@given(st.integers(0, 1000), st.integers(2, 6), st.integers(1, 4))
+def test_a_written_table_is_read_with_the_same_measures(
+    tmp_path_factory: pytest.TempPathFactory, seed: int, speakers: int, each: int
+) -> None:
+    path = tmp_path_factory.mktemp("table") / "new" / "scores.parquet"
+    table = table_of(seed, speakers, each)
+    table.write(path)
+    assert [one.name for one in path.parent.iterdir()] == ["scores.parquet"]
+    read, direct = read_scores(path), table.scores()
+    assert isinstance(read, Scores)
+    for measure in (eer, min_cllr, cllr):
+        assert measure(read) == pytest.approx(measure(direct), abs=1e-12)
+    assert read.speakers is not None and direct.speakers is not None
+    assert read.speakers.count == direct.speakers.count
+    mine, theirs = (
+        sorted(zip(one.mated.tolist(), one.speakers.mated.tolist(), strict=True))
+        for one in (read, direct)
+        if one.speakers is not None
+    )
+    assert mine == theirs
+
+
+# ========================================================================================= guards
+
+
+def test_a_cohort_that_is_too_small() -> None:
+    made = simulated(0, evaluated=3, trained=4)
+    sides = made["enrol", "original"], made["trial", "original"], Cosine()
+    for nearest in (0, 1, 5):
+        with pytest.raises(TooFewError, match=f"4 speakers in the cohort, the nearest {nearest}"):
+            score_all(*sides, cohort=Cohort(made["train", "original"], nearest))
+    one = Embeddings.of(np.ones((2, SIZE)), ["a", "a"])
+    with pytest.raises(TooFewError, match="1 speakers in the cohort"):
+        score_all(*sides, cohort=Cohort(one))
+
+
+def test_more_pairs_than_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = simulated(0, evaluated=3)
+    monkeypatch.setattr(module, "MOST", 35)
+    with pytest.raises(InputError, match="3 speakers × 12 trials; at most 35 pairs"):
+        score_all(made["enrol", "original"], made["trial", "original"], Cosine())
