@@ -204,7 +204,9 @@ def test_unknown_names_of_settings() -> None:
 
 
 def test_private_words_by_index() -> None:
-    found = find_private(["Call", "Anna,", "or", "ann@x.org!"], "en", deny={"anna": "PER"})
+    found = find_private(
+        ["Call", "Anna,", "or", "ann@x.org!"], "en", deny={"anna": "PER"}, tau=0.01
+    )
     assert [(one.start, one.end, one.kind) for one in found] == [(1, 2, "PER"), (3, 4, "EMAIL")]
     assert find_private([], "en") == []
 

@@ -17,6 +17,9 @@ from sottovoce.anonymise.text.lexicon import Lexicon, clitics
 
 MADE_UP = 0.6
 """Share of swapped names that are made up."""
+LONGEST = 14
+TRIES = 100
+"""Draws before a letter is put to a name that is known."""
 _END = "\n"
 
 
@@ -34,14 +37,16 @@ class Inventor:
 
     def name(self, rng: np.random.Generator, known: set[str]) -> str:
         """A new one that is not among the ``known``."""
-        while True:
+        made = ""
+        for _ in range(TRIES):
             made = ""
-            while not made.endswith(_END):
+            while not made.endswith(_END) and len(made) <= LONGEST:
                 letters, shares = self._next[(_END * 2 + made)[-2:]]
                 made += letters[int(np.searchsorted(shares, rng.random(), side="right"))]
             made = made.removesuffix(_END)
-            if 3 <= len(made) <= 14 and made not in known:
+            if 3 <= len(made) <= LONGEST and made not in known:
                 return made
+        return f"{made}o"
 
 
 class NameSwap:

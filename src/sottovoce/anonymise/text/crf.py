@@ -105,6 +105,19 @@ class Weights:
             raise InputError(f"{path}: no tagger; 'sottovoce train entities' makes one") from None
 
 
+def mean(one: Weights, other: Weights) -> Weights:
+    """The mean of two sets of weights with the same labels."""
+    if one.labels != other.labels:
+        raise ValueError(f"labels {one.labels} and {other.labels}")
+    names = sorted(one.rows.keys() | other.rows.keys())
+    rows = {name: i for i, name in enumerate(names)}
+    state = np.zeros((len(names), len(one.labels)), np.float32)
+    for weights in (one, other):
+        state[[rows[name] for name in weights.rows]] += weights.state / 2
+    moves = (one.transition + other.transition) / 2
+    return Weights(one.labels, rows, state, moves, one.card)
+
+
 class Crf:
     """Tags sentences with given weights."""
 

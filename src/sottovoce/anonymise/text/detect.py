@@ -140,7 +140,8 @@ class Detector:
             kept = _without(united(every), self._allowed.words_in(forms))
             denied = self._denied.find(forms)
             entities = united([*kept, *denied]) if denied else kept
-            found.append([_finding(own, one) for one in _without(entities, _hidden(own))])
+            left = _trimmed(_without(entities, _hidden(own)), forms)
+            found.append([_finding(own, one) for one in left])
         return found
 
     def _tagged(self, words: Sequence[Sequence[str]]) -> list[list[Entity]]:
@@ -208,8 +209,19 @@ def _without(entities: Iterable[Entity], words: set[int]) -> list[Entity]:
     return left
 
 
+def _trimmed(entities: Iterable[Entity], words: Sequence[str]) -> list[Entity]:
+    """Entities without marks at their ends; those of marks alone go."""
+    kept = []
+    for one in entities:
+        inside = [i for i in range(one.start, one.end) if any(map(str.isalnum, words[i]))]
+        if inside:
+            span = (inside[0], inside[-1] + 1)
+            kept.append(Entity(*span, one.kind, one.score, one.rule))
+    return kept
+
+
 def _hidden(tokens: Sequence[Token]) -> set[int]:
-    """Words that are placeholders, and marks, which are private only inside an entity."""
+    """Words that are placeholders already."""
     return {i for i, token in enumerate(tokens) if "█" in token.text}
 
 

@@ -23,8 +23,8 @@ def word_attributes(form: str, distance: int, lexicon: Lexicon) -> list[str]:
     """Attributes of a word for the tag of the word ``distance`` places away from it.
 
     >>> from sottovoce.anonymise.text.lexicon import lexicon
-    >>> word_attributes("Anna", -2, lexicon("en"))
-    ['-2w=anna', '-2h=Xxx', '-2n=F', '-2z=8']
+    >>> word_attributes("Zorbalda", -2, lexicon("en"))
+    ['-2w=zorbalda', '-2h=Xxx', '-2z=0']
     """
     mark = f"{distance:+d}" if distance else ""
     if form == BOUNDARY:

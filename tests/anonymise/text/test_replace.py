@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sottovoce.anonymise.keys import Secret
+from sottovoce.anonymise.text.augment import Inventor, NameSwap, cased_view
+from sottovoce.anonymise.text.conll import Sentence
+from sottovoce.anonymise.text.crf import Weights, mean
+from sottovoce.anonymise.text.lexicon import LANGUAGES, lexicon
+from sottovoce.anonymise.text.replace import Replacer, corpus_tables, country_of, table_sizes
+from sottovoce.anonymise.text.surface import genitive
+from sottovoce.anonymise.text.surrogates import SMALLEST, Table, exemplar, table, tables
+
+SECRET = Secret.reproducible(4)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_table_is_large_enough_to_hide_in(lang: str) -> None:
+    for kind in ("PER", "LOC", "ORG", "DATE", "TIME", "PHONE", "NUM", "ID"):
+        for part in ("B", "I", "FULL"):
+            for spelt in (True, False):
+                values = table(lang, kind, part, spelt)
+                least = 20 if kind in ("DATE", "TIME", "PHONE", "NUM", "ID") else SMALLEST
+                assert values.size >= min(least, 10 if kind == "PHONE" else least), (kind, part)
+        assert exemplar(lang, kind)
+
+
+def test_draws_are_uniform() -> None:
+    values = Table((("a", "b"), ("c", "d", "e")))
+    rng = np.random.default_rng(0)
+    drawn = [values.draw(rng) for _ in range(6000)]
+    assert values.size == len(set(drawn)) == 6
+    for one in set(drawn):
+        assert drawn.count(one) == pytest.approx(1000, abs=120)
+
+
+def test_endings() -> None:
+    many = tuple(f"x{i}am" for i in range(60))
+    values = Table(((*many, "rīga"),))
+    assert values.ending("am").size == 60
+    assert values.ending("ga").size == 61
+
+
+def test_generalising() -> None:
+    say = Replacer("en", "generalise", SECRET)
+    assert say("rome", "LOC", "", "") == "italy"
+    assert say("Italy", "LOC", "", "") == "[LOC]"
+    assert say("third of May", "DATE", "", "") == "May"
+    assert say("friday", "DATE", "", "") == "that day"
+    assert country_of("berlin", "lv") == "Vācija"
+
+
+def test_german_genitives() -> None:
+    words = lexicon("de")
+    name = next(n for n in sorted(words.names) if n.endswith("a") and n + "s" not in words.names)
+    assert genitive("Peter", f"{name}s", words) == "Peters"
+    assert genitive("Peter", name, words) == "Peter"
+
+
+def test_types_can_have_strategies_of_their_own() -> None:
+    say = Replacer("en", "redact", SECRET, policy={"PER": "typed"})
+    assert (say("ann", "PER", "", ""), say("rome", "LOC", "", "")) == ("[PER]", "█████")
+    assert table_sizes(say, ("PER", "LOC")) == {}
+
+
+def test_values_of_a_corpus_are_used_only_if_several_share_them() -> None:
+    users = {str(i) for i in range(5)}
+    shared = {f"name{i}": users for i in range(50)}
+    made = corpus_tables({("PER", "B"): {**shared, "rare": {"1"}}, ("LOC", "B"): {"x": users}})
+    assert list(made) == [("PER", "B")]
+    assert "rare" not in made["PER", "B"].parts[0] and made["PER", "B"].size == 50
+
+
+def test_made_up_names_are_in_no_list() -> None:
+    names = ["anna", "hanna", "susanna", "johanna"]
+    rng = np.random.default_rng(1)
+    made = {Inventor(names).name(rng, set(names)) for _ in range(20)}
+    assert made and not made & set(names)
+
+
+def test_swapping_names_keeps_all_other_words() -> None:
+    own = tables("en")
+    lists = (own["given_f"], own["family"], own["place"])
+    swap = NameSwap(lexicon("en"), *lists, np.random.default_rng(2))
+    old = Sentence(
+        ("Call", "Ann", "Lee's", "now", "in", "Rome"),
+        ("O", "B-PER", "I-PER", "O", "O", "B-LOC"),
+    )
+    for _ in range(20):
+        new = swap(old)
+        assert [k for _, _, k in new.spans] == ["PER", "LOC"]
+        assert new.words[0] == "Call" and "now" in new.words and "in" in new.words
+        person = new.words[new.spans[0][0] : new.spans[0][1]]
+        assert person[0][0].isupper() and person[-1].endswith("'s")
+    assert cased_view(Sentence(("call", "ann"), ("O", "B-PER"))).words == ("Call", "Ann")
+
+
+def test_the_mean_of_weights() -> None:
+    def weights(names: str, value: float) -> Weights:
+        rows = {name: i for i, name in enumerate(names)}
+        state = np.full((len(names), 2), value, np.float32)
+        return Weights(("B-X", "O"), rows, state, np.full((2, 2), value, np.float32))
+
+    both = mean(weights("ab", 2), weights("bc", 4))
+    assert [both.state[both.rows[n], 0] for n in "abc"] == [1, 3, 2]
+    assert both.transition[0, 0] == 3
