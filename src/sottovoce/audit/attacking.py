@@ -6,12 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from sottovoce.attack.knowledge import Attacker, Form, Part
-from sottovoce.attack.material import Material
+from sottovoce.attack.material import Material, check_disjoint
 from sottovoce.audit.workshop import Recipe, Speech, Workshop, attackers_secret
 from sottovoce.corpus.trials import partition_speakers, split_sides
 from sottovoce.corpus.utterance import Corpus
 from sottovoce.errors import InputError, first_few
-from sottovoce.speaker.embeddings import Embeddings
 
 Given = Mapping[tuple[Part, Form], Speech]
 
@@ -40,6 +39,7 @@ def divide(original: Speech, train: Speech | None, *, seed: int = 0) -> tuple[Sp
         kept, apart = partition_speakers(original.corpus, share=0.5, seed=seed)
         train = original.select(speakers=kept.speakers)
         original = original.select(speakers=apart.speakers)
+    check_disjoint({"evaluation": original.corpus.speakers, "training": train.corpus.speakers})
     sides = split_sides(original.corpus, seed=seed)
     ids = [one.id for one in original.corpus]
     enrol, trial = (original.only({ids[i] for i in side}) for side in (sides.enrol, sides.trial))
@@ -74,12 +74,14 @@ def prepare(scene: Scene, attackers: Iterable[Attacker], workshop: Workshop) -> 
     needed: list[tuple[Part, Form]] = [("trial", "theirs")]
     for attacker in attackers:
         needed += [what for what in attacker.needs if what not in needed]
-    return Material({what: _embedded(scene, *what, workshop) for what in needed})
-
-
-def _embedded(scene: Scene, part: Part, form: Form, workshop: Workshop) -> Embeddings:
-    speech = scene.given.get((part, form)) or _speech(scene, part, form, workshop)
-    return workshop.embed(speech, f"{part} ({form})")
+    # all speech before any embedding: what is missing is said at once
+    speech = {what: scene.given.get(what) or _speech(scene, *what, workshop) for what in needed}
+    return Material(
+        {
+            (part, form): workshop.embed(one, f"{part} ({form})")
+            for (part, form), one in speech.items()
+        }
+    )
 
 
 def _speech(scene: Scene, part: Part, form: Form, workshop: Workshop) -> Speech:

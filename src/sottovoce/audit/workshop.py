@@ -15,7 +15,7 @@ from typing import Any
 
 from sottovoce import __version__
 from sottovoce.anonymise.keys import Secret
-from sottovoce.anonymise.voice import make_method
+from sottovoce.anonymise.voice import METHODS, make_method
 from sottovoce.anonymise.voice.corpus import RECORD, anonymise_corpus
 from sottovoce.corpus.manifest import read_manifest
 from sottovoce.corpus.utterance import Corpus
@@ -47,6 +47,11 @@ class Recipe:
         inside = ", ".join(f"{name}={value}" for name, value in self.settings.items())
         return f"{self.method}({inside})" if inside else self.method
 
+    def checked(self) -> Recipe:
+        """Refuse a name or settings that no anonymiser has, before any work is done."""
+        METHODS[self.method].card.checked(**self.settings)
+        return self
+
     @classmethod
     def of_folder(cls, folder: Path) -> Recipe | None:
         """What ``sottovoce anonymise voice`` recorded in a folder, if it made the folder."""
@@ -77,6 +82,8 @@ class Speech:
     def select(self, **conditions: Any) -> Speech:
         """Some of the utterances."""
         chosen = self.corpus.select(**conditions)
+        if len(chosen) == len(self.corpus):
+            return self
         return Speech(chosen, key_of(self.key, [one.id for one in chosen]))
 
     def only(self, ids: set[str]) -> Speech:
@@ -92,7 +99,7 @@ def _stamp(one: Any, root: Path) -> tuple[Any, ...]:
     except OSError:
         stamp = ()
     name = str(path.relative_to(root)) if path.is_relative_to(root) else str(path)
-    return (one.id, one.speaker, name, stamp, one.start, one.end, one.channel)
+    return (one.id, one.speaker, one.gender, name, stamp, one.start, one.end, one.channel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +110,7 @@ class Workshop:
     encoder: Encoder
     jobs: int = 2
     progress: Progress | None = None
+    _read: dict[Path, Embeddings] = field(default_factory=dict, repr=False)
 
     def anonymise(self, speech: Speech, recipe: Recipe, secret: Secret, label: str) -> Speech:
         """The speech in other voices, drawn with ``secret``."""
@@ -133,7 +141,9 @@ class Workshop:
                 jobs=self.jobs,
                 progress=self._show(f"embedding {label}"),
             )
-        return read_embeddings(target)
+        if target not in self._read:
+            self._read[target] = read_embeddings(target)
+        return self._read[target]
 
     def _show(self, label: str) -> Callable[[int, int], None] | None:
         show = self.progress

@@ -126,10 +126,14 @@ def command(
     of each are for sottovoce reidentify. Who is trained on is never attacked.
     """
     from sottovoce.attack import ATTACKERS, Manner, attack
+    from sottovoce.attack.training import BEST
     from sottovoce.audit.attacking import prepare
     from sottovoce.audit.workshop import Workshop
     from sottovoce.speaker.encoders import make_encoder
+    from sottovoce.speaker.linkage import LINKAGES
 
+    if backend != BEST:
+        LINKAGES[backend]  # an unknown name is refused before hours of work
     attackers = [ATTACKERS[name] for name in names]
     scene = _scene(original, anonymised, train, anonymiser, settings, similar, given, seed)
     network = make_encoder(encoder)
@@ -167,7 +171,7 @@ def _scene(
     enrol, trial, training = divide(whole, others, seed=seed)
     recipe = Recipe.of_folder(anonymised)
     if anonymiser is not None:
-        recipe = Recipe(anonymiser, _settings(settings))
+        recipe = Recipe(anonymiser, _settings(settings)).checked()
     elif settings:
         raise UsageError("--set goes with --anonymiser")
     notes: tuple[str, ...] = ()
@@ -188,7 +192,7 @@ def _scene(
         training,
         Speech.of(open_corpus(anonymised)),
         recipe,
-        None if similar is None else Recipe(similar),
+        None if similar is None else Recipe(similar).checked(),
         made,
         seed,
         notes,
@@ -230,7 +234,7 @@ def _keep(
         "anonymiser": None if scene.recipe is None else scene.recipe.label,
         "encoder": encoder,
         "disjoint": True,
-        "attributes": attributes_of(trials, scene.trial.corpus, attributes),
+        "attributes": attributes_of(trials, scene.trial.corpus, attributes, seed=scene.seed),
         "notes": list(scene.notes),
     }
     material[("enrol", found.attacker.enrolment)].write(folder / "enrol.npz")

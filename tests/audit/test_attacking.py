@@ -1,0 +1,145 @@
+"""From corpora to material: who is enrolled, tried and trained on, and what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from small_speech import Bands, small_corpus
+
+from sottovoce.attack import ATTACKERS
+from sottovoce.audit.attacking import Scene, described, divide, prepare, released
+from sottovoce.audit.attributes import attributes_of
+from sottovoce.audit.workshop import Recipe, Speech, Workshop, operators_secret
+from sottovoce.corpus.utterance import Corpus
+from sottovoce.errors import InputError
+from sottovoce.speaker.embeddings import Embeddings
+
+RECIPE = Recipe("mcadams")
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+    return small_corpus(tmp_path_factory.mktemp("speech") / "in", speakers=4)
+
+
+@pytest.fixture(scope="module")
+def others(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+    return small_corpus(tmp_path_factory.mktemp("speech") / "others", speakers=3, prefix="t")
+
+
+def ids(speech: Speech) -> set[str]:
+    return {one.id for one in speech.corpus}
+
+
+def test_other_speakers_to_train_on_leave_all_to_attack(corpus: Corpus, others: Corpus) -> None:
+    enrol, trial, train = divide(Speech.of(corpus), Speech.of(others))
+    assert train.corpus is others
+    assert not ids(enrol) & ids(trial) and ids(enrol) | ids(trial) == {one.id for one in corpus}
+    assert enrol.corpus.speakers == trial.corpus.speakers == corpus.speakers
+
+
+def test_without_them_half_of_the_speakers_are_trained_on(corpus: Corpus) -> None:
+    whole = Speech.of(corpus)
+    enrol, trial, train = divide(whole, None, seed=1)
+    assert len(train.corpus.speakers) == 2
+    assert set(train.corpus.speakers) | set(trial.corpus.speakers) == set(corpus.speakers)
+    assert not set(train.corpus.speakers) & set(enrol.corpus.speakers)
+    genders = {one.gender for one in train.corpus}
+    assert genders == {"f", "m"}
+    assert [one.key for one in divide(whole, None, seed=1)] == [enrol.key, trial.key, train.key]
+    assert [one.key for one in divide(whole, None, seed=2)] != [enrol.key, trial.key, train.key]
+
+
+def test_divisions_that_cannot_be(corpus: Corpus, others: Corpus) -> None:
+    whole = Speech.of(corpus)
+    with pytest.raises(InputError, match="s0, s1, s2 and 1 more: in the evaluation and in the"):
+        divide(whole, whole)
+    single = whole.only({"s0-0", "s1-0", "s2-0", "s3-0"})
+    with pytest.raises(InputError, match="in: no speaker has two utterances"):
+        divide(single, Speech.of(others))
+
+
+def test_released_speech_must_be_that_of_the_trials(corpus: Corpus) -> None:
+    whole = Speech.of(corpus)
+    released(whole, whole)
+    with pytest.raises(InputError, match="in: 1 of 16 trials are not in it: s0-0; anonymise the"):
+        released(whole, whole.only({one.id for one in corpus} - {"s0-0"}))
+    renamed = replace(
+        corpus, utterances=tuple(replace(one, speaker="x" + one.speaker) for one in corpus)
+    )
+    with pytest.raises(InputError, match="other speakers than in the originals for s0-0, s0-1"):
+        released(whole, Speech.of(renamed))
+
+
+def scene(corpus: Corpus, others: Corpus, workshop: Workshop) -> Scene:
+    whole = Speech.of(corpus)
+    enrol, trial, train = divide(whole, Speech.of(others))
+    anonymised = workshop.anonymise(whole, RECIPE, operators_secret(0), "released")
+    return Scene(enrol, trial, train, anonymised, RECIPE, Recipe("mcadams", {"coefficient": 0.8}))
+
+
+def test_all_that_all_attackers_need(corpus: Corpus, others: Corpus, tmp_path: Path) -> None:
+    encoder = Bands()
+    workshop = Workshop(tmp_path, encoder, 1)
+    attackers = [ATTACKERS[name] for name in ATTACKERS]
+    material = prepare(scene(corpus, others, workshop), attackers, workshop)
+    assert len(material.embeddings) == 4 + 2 * 2 + 1
+    for attacker in attackers:
+        assert material.checked(attacker) is material
+    made = {what: one.vectors.tobytes() for what, one in material.embeddings.items()}
+    assert len(set(made.values())) == len(made)  # own, similar and theirs are different speech
+    count = encoder.embedded
+    prepare(scene(corpus, others, workshop), attackers, workshop)
+    assert encoder.embedded == count
+
+
+def test_speech_made_elsewhere_is_taken(corpus: Corpus, others: Corpus, tmp_path: Path) -> None:
+    workshop = Workshop(tmp_path, Bands(), 1)
+    plain = scene(corpus, others, workshop)
+    given = {("enrol", "own"): plain.enrol, ("train", "own"): plain.train}
+    material = prepare(
+        replace(plain, recipe=None, given=given),  # type: ignore[arg-type]
+        [ATTACKERS["semi-informed"]],
+        workshop,
+    )
+    own, original = material["enrol", "own"], material["enrol", "original"]
+    assert own.vectors.tobytes() == original.vectors.tobytes()
+
+
+def test_what_is_missing_is_said_before_anything_is_embedded(
+    corpus: Corpus, others: Corpus, tmp_path: Path
+) -> None:
+    encoder = Bands()
+    workshop = Workshop(tmp_path, encoder, 1)
+    plain = scene(corpus, others, workshop)
+    less = replace(plain, recipe=None, similar=None)
+    with pytest.raises(InputError, match=r"attacker's own anonymisation .* with --anonymiser"):
+        prepare(less, [ATTACKERS["lazy-informed"]], workshop)
+    with pytest.raises(InputError, match=r"attacker's similar anonymisation .* with --similar"):
+        prepare(less, [ATTACKERS["near-informed"]], workshop)
+    trials = replace(plain, anonymised=plain.anonymised.only(ids(plain.trial)))
+    with pytest.raises(InputError, match="not all enrol recordings are in it; the informed"):
+        prepare(trials, [ATTACKERS["informed"]], workshop)
+    assert encoder.embedded == 0
+
+
+def test_attributes_with_the_labels_of_a_corpus(corpus: Corpus, tmp_path: Path) -> None:
+    coloured = tuple(
+        replace(one, extra={"accent": "north" if one.speaker in ("s0", "s1") else "south"})
+        for one in corpus
+    )
+    voices = Workshop(tmp_path, Bands(), 1).embed(Speech.of(corpus), "")
+    whole = replace(corpus, utterances=coloured)
+    found = attributes_of(voices, whole, ["gender", "accent", "shoe", "session"])
+    assert found["gender"]["values"] == ["f", "m"]
+    assert found["accent"]["values"] == ["north", "south"]
+    for name in ("shoe", "session"):
+        assert found[name]["note"].startswith(f"{name}: 0 values")
+    nameless = Embeddings.of(voices.vectors, voices.speakers)
+    assert "note" in attributes_of(nameless, whole, ["gender"])["gender"]
+
+
+def test_described(corpus: Corpus) -> None:
+    assert described(corpus) == {"name": "in", "speakers": 4, "utterances": 16}

@@ -1,0 +1,196 @@
+"""``sottovoce attack`` from recordings to records, on a few short noises that stand for voices."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import soundfile
+from scipy.signal import lfilter
+
+from sottovoce.cli import run
+from sottovoce.measure import eer
+from sottovoce.measure.readers import read_scores
+from sottovoce.speaker.readers import read_embeddings
+
+KEYS = {
+    "attacker",
+    "manner",
+    "enrolled_speakers",
+    "trials",
+    "trained",
+    "trained_on_originals",
+    "eer",
+    "eer_on_originals",
+    "trust",
+    "corpora",
+    "anonymiser",
+    "encoder",
+    "disjoint",
+    "attributes",
+    "notes",
+}
+
+
+def speak(folder: Path, speakers: int, prefix: str, each: int = 4) -> Path:
+    """Short noises through resonances of each speaker's own."""
+    folder.mkdir(parents=True)
+    rows = ["utterance,path,speaker,gender"]
+    for speaker in range(speakers):
+        own = np.random.default_rng([speaker, ord(prefix)])
+        formants = own.uniform((300, 900, 2000), (800, 1900, 3200))
+        for number in range(each):
+            rng = np.random.default_rng([speaker, number, ord(prefix)])
+            sound = rng.normal(size=6000)
+            for hertz in formants:
+                sound = lfilter([1], [1, -1.94 * np.cos(hertz * np.pi / 8000), 0.94], sound)
+            name = f"{prefix}{speaker}-{number}"
+            soundfile.write(folder / f"{name}.wav", 0.3 * sound / np.abs(sound).max(), 16000)
+            rows.append(f"{name},{name}.wav,{prefix}{speaker},{'fm'[speaker % 2]}")
+    (folder / "manifest.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Originals, the same anonymised, and other speakers to train on."""
+    folder = tmp_path_factory.mktemp("attack")
+    speak(folder / "o", 4, "s")
+    speak(folder / "others", 4, "t", each=2)
+    words = ["anonymise", "voice", str(folder / "o"), str(folder / "a"), "--reproducible", "0"]
+    assert run([*words, "--set", "coefficient=0.8", "--json", str(folder / "log.json")]) == 0
+    return folder
+
+
+def words(place: Path, out: str, *more: str) -> list[str]:
+    named = ["--original", str(place / "o"), "--anonymised", str(place / "a")]
+    return ["attack", *named, "--out", str(place / out), *more]
+
+
+def files(folder: Path) -> dict[str, tuple[int, int]]:
+    found = (path for path in folder.rglob("*") if path.is_file())
+    return {
+        str(one.relative_to(folder)): (one.stat().st_mtime_ns, one.stat().st_ino) for one in found
+    }
+
+
+def test_from_recordings_to_records(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = ("ignorant", "lazy-informed", "near-informed", "semi-informed", "informed")
+    more = [word for name in names for word in ("--attacker", name)]
+    more += ["--train", str(place / "others"), "--similar", "voicemask", "--backend", "cosine"]
+    assert run(words(place, "out", *more, "--json")) == 0
+    attacks = json.loads(capsys.readouterr().out)["attacks"]
+    assert [one["attacker"]["name"] for one in attacks] == list(names)
+    for one in attacks:
+        folder = place / "out" / one["attacker"]["name"]
+        check_folder(folder, one)
+        assert one["notes"] == [] and one["anonymiser"].startswith("mcadams(coefficient=0.8")
+        assert one["corpora"] == {
+            "enrolment": {"name": "o", "speakers": 4, "utterances": 8},
+            "trials": {"name": "o", "speakers": 4, "utterances": 8},
+            "training": {"name": "others", "speakers": 4, "utterances": 8},
+        }
+    # nothing is drawn with a fixed coefficient: whose draws they are makes no difference
+    assert attacks[3]["eer"] == attacks[4]["eer"]
+    assert len({one["eer_on_originals"] for one in attacks}) == 1
+
+
+def check_folder(folder: Path, record: dict[str, Any]) -> None:
+    assert set(record) == KEYS and record["disjoint"] is True
+    assert sorted(one.name for one in folder.iterdir()) == [
+        "attack.json",
+        "enrol.npz",
+        "originals.parquet",
+        "scores.parquet",
+        "trial.npz",
+    ]
+    assert json.loads((folder / "attack.json").read_text(encoding="utf-8")) == record
+    assert eer(read_scores(folder / "scores.parquet")) == pytest.approx(record["eer"])
+    originals = eer(read_scores(folder / "originals.parquet"))
+    assert originals == pytest.approx(record["eer_on_originals"])
+    enrol, trial = (read_embeddings(folder / f"{side}.npz") for side in ("enrol", "trial"))
+    assert len(trial) == record["trials"] and len(enrol.names) == record["enrolled_speakers"]
+    assert enrol.utterances is not None and trial.utterances is not None
+    assert not set(enrol.utterances) & set(trial.utterances)
+
+
+def test_half_are_trained_on_and_a_second_run_goes_on(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    more = ["--backend", "cosine", "--attribute", "gender", "--attribute", "shoe"]
+    assert run(words(place, "half", *more)) == 0
+    first = capsys.readouterr().out
+    assert "semi-informed" in first and "on originals" in first
+    assert "2 of 4 speakers were trained on and are not attacked" in " ".join(first.split())
+    assert "shoe: 0 values" in first
+    assert f"Next: sottovoce measure {place / 'half' / 'semi-informed' / 'scores.parquet'}" in first
+    before = files(place / "half" / "work")
+    scores = (place / "half" / "semi-informed" / "scores.parquet").read_bytes()
+    assert run(words(place, "half", *more)) == 0
+    assert capsys.readouterr().out == first
+    assert files(place / "half" / "work") == before
+    assert (place / "half" / "semi-informed" / "scores.parquet").read_bytes() == scores
+    record = json.loads((place / "half" / "semi-informed" / "attack.json").read_text())
+    assert len(record["notes"]) == 1 and "note" in record["attributes"]["shoe"]
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--attacker", "semi-inform"], "did you mean 'semi-informed'"),
+        (["--backend", "cosin"], "did you mean 'cosine'"),
+        (["--set", "coefficient=0.8"], "--set goes with --anonymiser"),
+        (["--anonymiser", "mcadams", "--set", "coefficient"], "write KEY=VALUE"),
+        (["--anonymiser", "mcadam"], "did you mean 'mcadams'"),
+        (["--anonymiser", "mcadams", "--set", "coeficient=1"], "did you mean 'coefficient'"),
+        (["--similar", "voicemas"], "did you mean 'voicemask'"),
+        (["--attacker", "near-informed"], "--similar"),
+        (["--train", "O"], "in the evaluation and in the training speakers"),
+        (["--train", "absent"], "absent"),
+        (["--over", "sum"], "--over"),
+        (["--encoder", "absent.onnx"], "absent.onnx"),
+        (["--own-enrol", "absent"], "absent"),
+    ],
+)
+def test_bad_usage_is_one_line_and_writes_no_result(
+    place: Path, more: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    more = [str(place / "o") if word == "O" else word for word in more]
+    assert run(words(place, "bad", *more)) == 2
+    printed = capsys.readouterr()
+    assert message in printed.err and "Traceback" not in printed.err and not printed.out
+    assert not (place / "bad").exists() or not list((place / "bad").rglob("*.npz"))
+
+
+def test_released_speech_without_all_trials(
+    place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(place / "a", tmp_path / "a")
+    rows = (tmp_path / "a" / "manifest.csv").read_text(encoding="utf-8").splitlines()
+    kept = [row for row in rows if not row.startswith("s")][:1]
+    kept += [row for row in rows[1:] if row.startswith("s0-")]
+    (tmp_path / "a" / "manifest.csv").write_text("\n".join(kept) + "\n", encoding="utf-8")
+    line = ["attack", "--original", str(place / "o"), "--anonymised", str(tmp_path / "a")]
+    assert run([*line, "--out", str(tmp_path / "out"), "--train", str(place / "others")]) == 2
+    assert "6 of 8 trials are not in it" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_without_a_record_the_anonymiser_must_be_named(
+    place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(place / "a", tmp_path / "a")
+    os.unlink(tmp_path / "a" / "anonymisation.json")
+    line = ["attack", "--original", str(place / "o"), "--anonymised", str(tmp_path / "a")]
+    line += ["--out", str(tmp_path / "out"), "--backend", "cosine"]
+    line += ["--attacker", "lazy-informed"]
+    assert run(line) == 2
+    assert "name the anonymiser with --anonymiser" in capsys.readouterr().err
+    assert run([*line, "--anonymiser", "mcadams", "--set", "coefficient=0.8", "--json"]) == 0
+    record = json.loads(capsys.readouterr().out)["attacks"][0]
+    assert record["anonymiser"] == "mcadams(coefficient=0.8)"
