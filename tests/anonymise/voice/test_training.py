@@ -114,7 +114,7 @@ def voices(folder: Path, count: int, names: str, each: int) -> Path:
             tone = vowel((500 + 60 * i, 1500 + 90 * j, 2600), 2.2, 100 + 12 * i)
             save_audio(path, (0.4 * tone).astype(np.float32), 16000)
             made.append(Utterance(path.stem, path, f"{names}{i}", gender="fm"[i % 2]))
-    write_manifest(Corpus(names, folder, tuple(made)), folder / "manifest.csv")
+    write_manifest(Corpus(names, folder, tuple(made)), folder)
     return folder
 
 

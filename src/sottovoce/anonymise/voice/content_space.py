@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.cluster.vq import kmeans2
@@ -26,7 +28,10 @@ def constants(data: list[list[Version]], *, codes: int = CODES, seed: int = 0) -
     reduced = np.concatenate([one.content @ reduction for one in everything])
     rng = np.random.default_rng(seed)
     sample = reduced[rng.choice(len(reduced), min(MOST, len(reduced)), replace=False)]
-    codebook, _ = kmeans2(sample, codes, iter=15, minit="points", rng=rng)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a code that no frame is near stays as it was
+        fewest = min(codes, len(sample))
+        codebook, _ = kmeans2(sample, fewest, iter=15, minit="points", rng=rng)
     target = np.concatenate([one.target for one in everything])
     prosody = np.concatenate([one.prosody for one in everything])
     spread = target.std(0)

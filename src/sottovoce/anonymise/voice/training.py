@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -218,14 +219,16 @@ def train(
 def export(model: Any, path: Path, examples: dict[str, Tensor], moving: dict[str, int]) -> None:
     """Write a network as ONNX; ``moving`` names inputs whose given dimension may vary."""
     temporary = path.with_suffix(".new")
-    torch.onnx.export(
-        model.eval(),
-        tuple(examples.values()),
-        temporary,
-        input_names=list(examples),
-        output_names=["out"],
-        dynamic_axes={name: {axis: "frames"} for name, axis in moving.items()},
-        opset_version=17,
-        dynamo=False,
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the exporter that needs no further package is called old
+        torch.onnx.export(
+            model.eval(),
+            tuple(examples.values()),
+            temporary,
+            input_names=list(examples),
+            output_names=["out"],
+            dynamic_axes={name: {axis: "frames"} for name, axis in moving.items()},
+            opset_version=17,
+            dynamo=False,
+        )
     os.replace(temporary, path)

@@ -79,7 +79,7 @@ class XVector:
         settings=(
             Setting("distance", "plda", "How near two voices are.", words=DISTANCES),
             Setting("proximity", "dense", "Which voices are averaged.", words=PROXIMITIES),
-            Setting("gender", "same", "Theirs, against the speaker's own.", words=GENDERS),
+            Setting("gender", "random", "Theirs, against the speaker's own.", words=GENDERS),
             Setting("assignment", "speaker", "For whom one is made.", words=ASSIGNMENTS),
             Setting(
                 "n_candidates",
