@@ -11,6 +11,7 @@ import pytest
 from sottovoce.errors import InputError
 from sottovoce.speaker import Backend, Cosine, Embeddings, Euclidean, speaker_means
 from sottovoce.speaker.embeddings import BLOCK, add_by_speaker
+from sottovoce.speaker.readers import read_embeddings
 
 RNG = np.random.default_rng(0)
 VECTORS = RNG.normal(size=(6, 3)).astype(np.float32)
@@ -161,3 +162,16 @@ def test_cosine_and_euclidean_are_what_they_say(centre: Any) -> None:
 
 def test_the_cosine_of_the_centre_itself_is_no_nan() -> None:
     assert Cosine(VECTORS[0]).enrol(VECTORS[:1], 1).tolist() == [[0, 0, 0]]
+
+
+@pytest.mark.parametrize("more", [{}, {"utterances": list("uvwxyz")}, {"gender": list("fmfmfm")}])
+def test_what_is_written_is_read_again(more: dict[str, Any], tmp_path: Path) -> None:
+    voices = Embeddings.of(VECTORS, WHO, **more)
+    voices.write(tmp_path / "new" / "voices.npz")
+    assert [one.name for one in (tmp_path / "new").iterdir()] == ["voices.npz"]
+    again = read_embeddings(tmp_path / "new" / "voices.npz")
+    np.testing.assert_array_equal(again.vectors, voices.vectors)
+    assert again.names[again.speakers].tolist() == WHO
+    for name in ("utterances", "gender"):
+        column = getattr(again, name)
+        assert (None if column is None else column.tolist()) == more.get(name)
