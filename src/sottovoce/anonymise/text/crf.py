@@ -114,7 +114,7 @@ def mean(one: Weights, other: Weights) -> Weights:
     state = np.zeros((len(names), len(one.labels)), np.float32)
     for weights in (one, other):
         state[[rows[name] for name in weights.rows]] += weights.state / 2
-    moves = (one.transition + other.transition) / 2
+    moves = np.asarray((one.transition + other.transition) / 2, np.float32)
     return Weights(one.labels, rows, state, moves, one.card)
 
 

@@ -121,17 +121,18 @@ def evaluate(
     seen: Collection[str] = (),
     seed: int = 0,
 ) -> Evaluation:
-    """Compare what is found with the tags; ``seen`` are words of the training text."""
+    """Compare what is found with the tags; ``seen`` are words of the training text.
+
+    Entities of types that the text has no tags for are left out of their precision.
+    """
     private = [[s for s in one.spans if s[2] in detector.types] for one in sentences]
     if not any(private):
         raise TooFewError("no private word is tagged; check the tags (B-PER, I-PER, O …)")
     best = tagger.find([one.words for one in sentences], None)
     tags = {label[2:] for label in tagger.crf.labels if label != "O"}
+    tags &= {kind for one in sentences for _, _, kind in one.spans}
     gold = [[s for s in one.spans if s[2] in tags] for one in sentences]
-    guess = [
-        [(e.start, e.end, e.kind) for e in one if e.kind != "MISC" or "MISC" in tags]
-        for one in best
-    ]
+    guess = [[(e.start, e.end, e.kind) for e in one if e.kind in tags] for one in best]
     masked = _masked([one.words for one in sentences], detector)
     inside = [_words(one) for one in private]
     hits = np.array([len(a & b) for a, b in zip(masked, inside, strict=True)])
