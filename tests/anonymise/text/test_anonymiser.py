@@ -99,7 +99,7 @@ def test_strategies_without_draws_never_emit_an_original(strategy: str) -> None:
     done = make(strategy).transform(text)
     assert len(done.spans) >= 4
     for span in done.spans:
-        assert text[span.start : span.end] not in done.text
+        assert f" {text[span.start : span.end]} " not in f" {done.text} "
 
 
 def test_the_published_sentence() -> None:
