@@ -6,7 +6,7 @@ they can be told apart in print and by colour-blind readers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
 import numpy as np
@@ -33,15 +33,29 @@ MOST_CELLS = 200
 
 def similarity_figure(found: Similarity) -> str:
     """The heat map of one comparison of voices before and after anonymisation."""
-    quadrants = {kind: _thinned(matrix) for kind, matrix in found.matrices.items()}
+    return matrices_figure(found.matrices, found.speakers, found.deid, found.gvd_db)
+
+
+def matrices_figure(
+    matrices: Mapping[str, Matrix],
+    speakers: Sequence[str],
+    deid: float | None,
+    gvd_db: float | None,
+) -> str:
+    """The heat map of matrices ``oo``, ``op`` and ``pp``, with the two numbers made of them."""
+    quadrants = {kind: _thinned(matrix) for kind, matrix in matrices.items()}
     op = quadrants["op"]
     whole = np.block([[quadrants["oo"], op], [op.T, quadrants["pp"]]])
     return "\n".join(
         [
-            *opening("Voice similarity before and after", _words(found, len(op)), HEIGHT),
+            *opening(
+                "Voice similarity before and after",
+                _words(len(speakers), len(op), deid, gvd_db),
+                HEIGHT,
+            ),
             *_cells(whole),
             *_frame(),
-            *_names(found.speakers),
+            *_names(tuple(speakers)),
             *_legend(),
             "</svg>\n",
         ]
@@ -66,13 +80,12 @@ def _thinned(matrix: Matrix) -> Matrix:
     return np.asarray(sums / np.outer(sizes, sizes))
 
 
-def _words(found: Similarity, cells: int) -> str:
-    count = len(found.speakers)
+def _words(count: int, cells: int, deid: float | None, gvd_db: float | None) -> str:
     numbers = ", ".join(
         f"{name} = {'none' if value is None else f'{value:.{digits}f}{unit}'}"
         for name, value, digits, unit in (
-            ("DeID", found.deid, 3, ""),
-            ("G_VD", found.gvd_db, 2, " dB"),
+            ("DeID", deid, 3, ""),
+            ("G_VD", gvd_db, 2, " dB"),
         )
     )
     text = (

@@ -155,26 +155,35 @@ def _span(found: Sequence[OpenSet]) -> list[float]:
     return [math.log10(min(sizes)), math.log10(max(sizes))]
 
 
-def curve_figure(points: Sequence[Point], label: str, unit: str) -> str:
-    """A measure over population size (logarithmic), with its chance level and intervals."""
+def curve_figure(
+    points: Sequence[Point], label: str, unit: str, *, originals: Sequence[Point] = ()
+) -> str:
+    """A measure over population size (logarithmic), with its chance level and intervals.
+
+    With ``originals``, also what is found in speech before anonymisation, without intervals.
+    """
     scale = 100 if unit == "%" else 1
-    sizes = sorted({p.population for p in points})
-    x = population_axis(sizes)
+    sizes = sorted({p.population for p in (*points, *originals)})
     first = [p for p in points if p.length == points[0].length]
     lines = [Line("chance", _logs(first), [scale * p.chance for p in first], 0)]
-    for style, length in enumerate(sorted({p.length for p in points}), start=1):
-        own = [p for p in points if p.length == length]
-        name = f"{length} utterance{'s' if length > 1 else ''} a conversation"
-        lines.append(Line(name, _logs(own), [scale * p.value for p in own], style))
-        if all(p.low is not None for p in own):
-            band = [(scale * (p.low or 0), scale * (p.high or 0)) for p in own]
-            lines.append(Line(name, _logs(own), band, style, band=True))
+    alone = len(sizes) == 1
+    for kind, own_points in (("anonymised", points), ("original", originals)):
+        for length in sorted({p.length for p in own_points}):
+            own = [p for p in own_points if p.length == length]
+            name = f"{length} utterance{'s' if length > 1 else ''} a conversation"
+            name += f", {kind}" if originals else ""
+            style = 1 + sum(not line.band for line in lines[1:])
+            values = [scale * p.value for p in own]
+            lines.append(Line(name, _logs(own), values, style, points=alone))
+            if kind == "anonymised" and all(p.low is not None for p in own):
+                band = [(scale * (p.low or 0), scale * (p.high or 0)) for p in own]
+                lines.append(Line(name, _logs(own), band, style, band=True))
     top = max(float(np.max(line.y)) for line in lines) or 1.0
     title = f"{label} over population size"
     return line_chart(
         title,
         f"{title}, one line a conversation length, with intervals over speakers, and chance level.",
-        x,
+        population_axis(sizes),
         Axis.nice(f"{label}{f' in {unit}' if unit else ''}", 0, 1.05 * top),
         lines,
     )
@@ -190,6 +199,8 @@ def population_axis(sizes: Sequence[int]) -> Axis:
     marks = [
         m * 10**e for e in range(8) for m in (1, 2, 5) if min(sizes) <= m * 10**e <= max(sizes)
     ]
+    if not marks or max(sizes) > 1.4 * marks[-1]:
+        marks.append(max(sizes))
     ticks = tuple((math.log10(size), f"{size:,}") for size in marks)
     return Axis("speakers in the population", low, max(high, low + 0.01), ticks)
 

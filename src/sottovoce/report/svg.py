@@ -58,6 +58,8 @@ class Line:
     """Whether it is read on the right-hand axis."""
     points: bool = False
     """Whether it is drawn as separate marks instead of a line."""
+    labels: tuple[str, ...] = ()
+    """Written beside the marks."""
     band: bool = False
     """Whether y holds pairs (low, high) between which is shaded; bands have no legend."""
 
@@ -152,7 +154,13 @@ def _draw(line: Line, x: Axis, y: Axis) -> list[str]:
     points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(across, up, strict=True))
     colour, dash = _style(line)
     if line.points:
-        return [_mark(line, a, b) for a, b in zip(across, up, strict=True)]
+        return [
+            *(_mark(line, a, b) for a, b in zip(across, up, strict=True)),
+            *(
+                f'<text x="{a + 7:.1f}" y="{b - 5:.1f}" font-size="11">{escape(label)}</text>'
+                for a, b, label in zip(across, up, line.labels, strict=False)
+            ),
+        ]
     parts = []
     if line.fill:
         base = f"{_at_y(y, y.low):.1f}"

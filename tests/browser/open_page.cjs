@@ -1,0 +1,81 @@
+// Opens a page in Chromium, offline, and prints as JSON what a reader would meet.
+// node open_page.cjs CHROMIUM PAGE [FOLDER FOR PICTURES]
+"use strict";
+const fs = require("fs");
+const path = require("path");
+const { chromium } = require("playwright-core");
+
+const AXE = fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+const VIEWS = [
+  { name: "narrow-light", width: 400, colorScheme: "light" },
+  { name: "wide-light", width: 1400, colorScheme: "light" },
+  { name: "narrow-dark", width: 400, colorScheme: "dark" },
+  { name: "wide-dark", width: 1400, colorScheme: "dark" },
+];
+
+async function look(browser, address, view, pictures) {
+  const context = await browser.newContext({
+    viewport: { width: view.width, height: 900 },
+    colorScheme: view.colorScheme,
+    offline: true,
+    bypassCSP: false,
+  });
+  const page = await context.newPage();
+  const found = { view: view.name, requests: [], console: [], violations: [], overflow: 0 };
+  page.on("request", (request) => {
+    const url = request.url();
+    if (url !== address && !url.startsWith("data:")) found.requests.push(url);
+  });
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) found.console.push(message.text());
+  });
+  page.on("pageerror", (error) => found.console.push(String(error)));
+  await page.goto(address);
+  if (pictures) await page.screenshot({ path: path.join(pictures, `${view.name}-top.png`) });
+  // everything unfolded, so that hidden parts are examined as well
+  await page.evaluate(() => document.querySelectorAll("details").forEach((one) => (one.open = true)));
+  found.overflow = await page.evaluate(
+    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  );
+  found.scripts = await page.evaluate(() => document.scripts.length);
+  await page.evaluate(AXE);
+  const audit = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+  found.violations = audit.violations.map(
+    (one) => `${one.id}: ${one.nodes.map((node) => node.target.join(" ")).slice(0, 3).join("; ")}`,
+  );
+  await context.close();
+  return found;
+}
+
+async function print(browser, address, pictures) {
+  const page = await browser.newPage();
+  await page.goto(address);
+  await page.emulateMedia({ media: "print" });
+  const hidden = await page.evaluate(() => {
+    const closed = [...document.querySelectorAll("details.row:not([open]) figure")];
+    return closed.filter((one) => one.getBoundingClientRect().height === 0).length;
+  });
+  const pdf = await page.pdf({ preferCSSPageSize: true, printBackground: true });
+  if (pictures) fs.writeFileSync(path.join(pictures, "print.pdf"), pdf);
+  await page.close();
+  return { bytes: pdf.length, hidden };
+}
+
+async function main() {
+  const [executablePath, file, pictures] = process.argv.slice(2);
+  const address = `file://${path.resolve(file)}`;
+  const browser = await chromium.launch({ executablePath, args: ["--disable-gpu"] });
+  try {
+    const views = [];
+    for (const view of VIEWS) views.push(await look(browser, address, view, pictures));
+    const printed = await print(browser, address, pictures);
+    process.stdout.write(JSON.stringify({ views, printed }));
+  } finally {
+    await browser.close();
+  }
+}
+
+main().catch((error) => {
+  process.stderr.write(`${error}\n`);
+  process.exit(1);
+});
