@@ -26,7 +26,7 @@ PLAIN = 0.1, 0.1
 """Penalties of the run without swapped names."""
 SMALL = 1e-3
 """Weights below this are dropped."""
-ITERATIONS = {"spoken": 80, "written": 35}
+ITERATIONS = {"spoken": 80, "written": 50}
 _SWAPPED = frozenset({"PER", "LOC"})
 
 
