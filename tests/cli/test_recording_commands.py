@@ -12,9 +12,7 @@ from sottovoce.anonymise.recording import align as align_module
 from sottovoce.anonymise.recording import pronounce
 from sottovoce.anonymise.recording.tiers import as_textgrid, read_ctm
 from sottovoce.anonymise.recording.timing import Alignment, TimedPhone, TimedWord
-from sottovoce.cli import align, anonymise, anonymise_recording, run
-from sottovoce.cli import slice as slice_module
-from sottovoce.cli.app import app
+from sottovoce.cli import run
 from sottovoce.corpus.builtin import builtin_corpus
 from sottovoce.corpus.manifest import read_manifest
 from sottovoce.errors import InputError
@@ -33,15 +31,6 @@ def surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(pronounce, "espeak_path", lambda: None)
     monkeypatch.setattr(align_module, "espeak_path", lambda: None)
     monkeypatch.setenv("SOTTOVOCE_LEDGER", str(tmp_path / "ledger.jsonl"))
-
-
-@pytest.fixture(autouse=True)
-def registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Reach the commands whether or not the list of commands has them yet."""
-    monkeypatch.setitem(vars(app)["table"], "align", align.command.short_help)
-    monkeypatch.setitem(vars(app)["table"], "slice", slice_module.command.short_help)
-    short = anonymise_recording.command.short_help
-    monkeypatch.setitem(vars(anonymise.command)["table"], "recording", short)
 
 
 def recording(corpus: Path, tmp_path: Path) -> tuple[str, str]:

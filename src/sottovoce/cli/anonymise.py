@@ -9,6 +9,7 @@ from sottovoce.cli.lazy import LazyGroup
 COMMANDS = {
     "voice": "Make voices hard to recognise.",
     "text": "Find private words in text and replace them.",
+    "recording": "Mask private words in sound and text; change the voice.",
     "destroy": "Destroy a secret, so that nobody can repeat what was drawn with it.",
 }
 
@@ -18,7 +19,7 @@ COMMANDS = {
     table=COMMANDS,
     modules="sottovoce.cli.anonymise_{}",
     epilog="Example: sottovoce anonymise voice recordings/ anonymised/ --method mcadams",
-    short_help="Anonymise voices.",
+    short_help="Anonymise voices, words and whole recordings.",
 )
 def command() -> None:
-    """Anonymise speech: so far its voice."""
+    """Anonymise speech: its voice, its words, or both in one recording."""

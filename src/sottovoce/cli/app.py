@@ -8,12 +8,15 @@ from sottovoce import __version__
 from sottovoce.cli.lazy import LazyGroup
 
 COMMANDS = {
+    "audit": "The whole study: anonymise, attack, measure, report.",
     "measure": "All score measures of one score set.",
     "compare": "Several score sets side by side.",
     "similarity": "Voices before and after anonymisation.",
     "reidentify": "Singling Out, Linkability, rank and top-k over population size.",
-    "anonymise": "Anonymise voices.",
+    "anonymise": "Anonymise voices, words and whole recordings.",
     "attack": "Attack anonymised speech as an adversary would.",
+    "align": "When each word and phone was said.",
+    "slice": "Cut recordings into short pieces, shuffled and renamed.",
     "embed": "Speaker embeddings of a corpus.",
     "train": "Train what the attackers and anonymisers use.",
     "corpus": "Check and describe a corpus of recordings.",
@@ -26,7 +29,7 @@ COMMANDS = {
     table=COMMANDS,
     modules="sottovoce.cli.{}",
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Example: sottovoce measure --example",
+    epilog="Example: sottovoce audit",
 )
 @click.version_option(__version__, prog_name="sottovoce")
 def app() -> None:

@@ -9,6 +9,7 @@ from sottovoce.cli.lazy import LazyGroup
 COMMANDS = {
     "entities": "A tagger of private words, from tagged text.",
     "encoder": "A speaker encoder, for an attacker that knows the anonymiser.",
+    "entities": "A tagger of private words, for one language and register.",
     "synthesiser": "The synthesiser and voice pool of the x-vector anonymiser.",
 }
 
@@ -21,4 +22,7 @@ COMMANDS = {
     short_help="Train what the attackers and anonymisers use.",
 )
 def command() -> None:
-    """Train a model on a corpus of your own. Needs the extra: pip install 'sottovoce[train]'."""
+    """Train a model on data of your own.
+
+    Encoders and synthesisers need the extra: pip install 'sottovoce[train]'.
+    """

@@ -96,7 +96,8 @@ class Embeddings:
         columns = {"utterances": self.utterances, "gender": self.gender}
         given = {name: column for name, column in columns.items() if column is not None}
         buffer = io.BytesIO()
-        np.savez(buffer, vectors=self.vectors, speakers=self.names[self.speakers], **given)
+        arrays = {"vectors": self.vectors, "speakers": self.names[self.speakers], **given}
+        np.savez(buffer, **arrays)  # type: ignore[arg-type]
         write_bytes(path, buffer.getvalue())
 
 

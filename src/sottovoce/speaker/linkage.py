@@ -58,7 +58,15 @@ LINKAGES.add(
         tuple({"shrinkage": s, "penalty": p} for s in (0.5, 0.9) for p in (0.1, 1.0)),
     ),
 )
-LINKAGES.add("plda", Linkage("likelihood ratio of a Gaussian model", Plda.fit, True, SHRINKAGES))
+LINKAGES.add(
+    "plda",
+    Linkage(
+        "likelihood ratio of a Gaussian model",
+        Plda.fit,
+        True,
+        tuple({**one, "iterations": 3} for one in SHRINKAGES),
+    ),
+)
 
 
 def make_linkage(

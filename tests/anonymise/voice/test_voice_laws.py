@@ -15,9 +15,11 @@ from sottovoce.anonymise import Secret
 from sottovoce.anonymise.voice import make_method
 
 MADE: dict[str, dict[str, Any]] = {
+    "dar": {},
     "mcadams": {},
     "voicemask": {"pitch": "gaussian"},
     "vtln": {},
+    "xvector": {"assignment": "utterance"},
 }
 RATES = (8000, 11025, 16000, 22050, 44100, 48000, 96000)
 

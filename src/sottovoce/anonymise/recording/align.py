@@ -46,7 +46,7 @@ LENGTHS = {
     "M": 7, "N": 6, "NG": 8, "OW": 11, "OY": 14, "P": 8, "R": 6, "S": 10, "SH": 11, "T": 7, "TH": 8,
     "UH": 6, "UW": 9, "V": 6, "W": 6, "Y": 6, "Z": 8, "ZH": 8,
 }  # fmt: skip
-"""Usual frames of a phone, measured on read English (28 speakers of LibriSpeech train-clean)."""
+"""About how many frames a phone lasts in read English; only their proportions matter."""
 
 
 class UnalignedError(InputError):

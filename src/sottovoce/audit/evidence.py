@@ -1,0 +1,120 @@
+"""The attack of one row and what is measured of it, from files that stay in the audit's folder."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sottovoce.attack import Manner, Material, attack
+from sottovoce.attack.knowledge import Attacker
+from sottovoce.audit.config import Study
+from sottovoce.corpus.utterance import Corpus
+from sottovoce.errors import SottovoceError
+from sottovoce.files import write_text
+from sottovoce.measure import measure_scores
+from sottovoce.measure.readers import read_scores
+from sottovoce.measure.reidentification import reidentify
+from sottovoce.measure.risk import Settings
+from sottovoce.measure.similarity import similarity
+from sottovoce.speaker.linkage import make_linkage
+from sottovoce.speaker.readers import read_embeddings
+
+RECORD = "attack.json"
+
+
+def attack_once(
+    material: Material, attacker: Attacker, manner: Manner, folder: Path
+) -> dict[str, Any]:
+    """The attack's record; scores and embeddings beside it. The record is written last."""
+    path = folder / RECORD
+    if not path.is_file():
+        found = attack(material, attacker, manner)
+        found.table.write(folder / "scores.parquet")
+        found.originals.write(folder / "originals.parquet")
+        for name, what in {
+            "enrol": ("enrol", attacker.enrolment),
+            "trial": ("trial", "theirs"),
+            "train": ("train", attacker.training),
+            "originals-enrol": ("enrol", "original"),
+            "originals-trial": ("trial", "original"),
+            "originals-train": ("train", "original"),
+        }.items():
+            material[what].write(folder / f"{name}.npz")  # type: ignore[index]
+        write_text(path, json.dumps(found.to_dict(), indent=1, ensure_ascii=False) + "\n")
+    record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return record
+
+
+def measured(folder: Path, study: Study, *, originals: bool) -> dict[str, Any]:
+    """Score measures and re-identification of an attack, from the files it left."""
+    record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+    scores = read_scores(folder / ("originals.parquet" if originals else "scores.parquet"))
+    found = measure_scores(scores, interval=study.interval, seed=study.seed).to_dict()
+    prefix = "originals-" if originals else ""
+    enrol, trial, train = (
+        read_embeddings(folder / f"{prefix}{name}.npz") for name in ("enrol", "trial", "train")
+    )
+    trained = record["trained_on_originals" if originals else "trained"]
+    backend = make_linkage(trained["name"], train, like=enrol, **trained["settings"])
+    settings = Settings(
+        lengths=_possible(study.lengths, trial.counts),
+        populations=_sizes(study.populations, len(enrol.names)),
+        confidence=study.interval,
+        seed=study.seed,
+    )
+    found["reidentification"] = reidentify(enrol, trial, backend, settings=settings).to_dict()
+    return found
+
+
+def _possible(lengths: list[int], counts: Any) -> tuple[int, ...]:
+    """Lengths that some speaker has utterances for; at least the shortest."""
+    most = int(np.max(counts))
+    return tuple(one for one in lengths if one <= most) or (min(lengths),)
+
+
+def _sizes(populations: list[int] | None, everybody: int) -> tuple[int, ...] | None:
+    if populations is None:
+        return None
+    return tuple(sorted({min(one, everybody) for one in populations}))
+
+
+def originals_of(found: dict[str, Any], folder: Path, record: dict[str, Any]) -> dict[str, Any]:
+    """What the same attacker does to speech that nobody anonymised."""
+    return {
+        **found,
+        "scores": str(folder / "originals.parquet"),
+        "linkage": record["manner"]["linkage"],
+        "linked_with": record["trained_on_originals"]["name"],
+    }
+
+
+def similarity_of(material: Material, confidence: float) -> dict[str, Any]:
+    """DeID and G_VD of the trials, or why there is none."""
+    try:
+        found = similarity(
+            material["trial", "original"],
+            material["trial", "theirs"],
+            interval=confidence,
+        )
+    except SottovoceError as error:
+        return {"note": str(error)}
+    return found.to_dict()
+
+
+def groups_of(found: dict[str, Any], corpus: Corpus) -> dict[str, Any]:
+    """Mean risk of the speakers of each gender, at the shortest conversation."""
+    gender = {one.speaker: one.gender for one in corpus if one.gender}
+    shortest = min((one["length"] for one in found["speakers"]), default=1)
+    shares: dict[str, list[float]] = {}
+    for one in found["speakers"]:
+        if one["length"] == shortest and one["speaker"] in gender:
+            shares.setdefault(gender[one["speaker"]], []).append(one["linkability"])
+    return {
+        "gender": {
+            name: {"speakers": len(own), "linkability": float(np.mean(own))}
+            for name, own in sorted(shares.items())
+        }
+    }

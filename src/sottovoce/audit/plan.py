@@ -1,0 +1,61 @@
+"""What an audit would do, and about how long it would take, before it does it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sottovoce.audit.attacking import divide
+from sottovoce.audit.config import Study
+from sottovoce.audit.workshop import Speech
+from sottovoce.corpus.audio import load_length
+from sottovoce.corpus.formats import open_corpus
+from sottovoce.corpus.utterance import Corpus
+from sottovoce.errors import SottovoceError
+
+SPEED = {"mcadams": 70.0, "voicemask": 16.0, "vtln": 15.0}
+"""Seconds of speech anonymised in a second of one core, as measured; others are slower."""
+SLOWEST = 4.0
+EMBEDDING = 45.0
+RECOGNISING = 30.0
+OTHER = 20.0
+"""Seconds of one attack and its measures."""
+
+
+def plan_lines(study: Study, *, cores: int = 2) -> Iterator[str]:
+    """Steps in order, and an estimate."""
+    corpus = open_corpus(study.corpus)
+    others = None if study.train is None else Speech.of(open_corpus(study.train))
+    enrol, trial, train = divide(Speech.of(corpus), others, seed=study.seed)
+    whole = seconds_of(enrol.corpus) + seconds_of(trial.corpus)
+    trained, enrolled = seconds_of(train.corpus), seconds_of(enrol.corpus)
+    total = (whole + trained) / EMBEDDING
+    yield (
+        f"1. read {len(corpus):,} recordings of {len(corpus.speakers)} speakers; attack "
+        f"{len(trial.corpus.speakers)}, train on {len(train.corpus.speakers)} others"
+    )
+    for number, recipe in enumerate(study.recipes, 2):
+        again = enrolled + trained if _own(study) else 0.0
+        work = (whole + again) * (1 / SPEED.get(recipe.method, SLOWEST) + 1 / EMBEDDING)
+        work += len(study.attackers) * len(study.linkage) * OTHER
+        work += min(study.utility.utterances, len(trial.corpus)) * 4 / RECOGNISING
+        total += work
+        yield (
+            f"{number}. {recipe.label}: anonymise {(whole + again) / 60:.0f} min of speech, "
+            f"{len(study.attackers)} attackers × {len(study.linkage)} linkage functions"
+        )
+    yield f"About {max(1, round(total / cores / 60))} min on {cores} cores, if nothing is done yet."
+
+
+def seconds_of(corpus: Corpus) -> float:
+    """Length of all recordings, those that cannot be read left out."""
+    total = 0.0
+    for one in corpus:
+        try:
+            total += load_length(one)[0]
+        except SottovoceError:
+            continue
+    return total
+
+
+def _own(study: Study) -> bool:
+    return any(name not in ("ignorant",) for name in study.attackers)

@@ -1,0 +1,176 @@
+"""Whole audits of a small corpus: what is written, what is repeated, what survives being killed."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+import soundfile
+from small_corpus import make_corpus
+
+from sottovoce.audit.config import Study
+from sottovoce.audit.run import run_audit
+from sottovoce.audit.verify import verify
+from sottovoce.cli import run
+from sottovoce.errors import InputError
+
+ATTACKERS = ["ignorant", "semi-informed"]
+
+
+def study(corpus: Path, **changes: object) -> Study:
+    small = {"attackers": ATTACKERS, "linkage": ["cosine"], "lengths": [1], "seed": 1}
+    return Study.model_validate({"corpus": str(corpus), **small, **changes})
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_corpus(tmp_path_factory.mktemp("corpus") / "voices")
+
+
+@pytest.fixture(scope="module")
+def audit(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("audit") / "out"
+    run_audit(study(corpus), folder)
+    return folder
+
+
+def test_what_an_audit_leaves(audit: Path) -> None:
+    findings = json.loads((audit / "measures.json").read_text())
+    assert [row["attacker"] for row in findings["rows"]] == ATTACKERS
+    assert findings["corpus"]["attacked_speakers"] == 4 and findings["training"]["speakers"] == 4
+    for row in findings["rows"]:
+        assert (audit / row["scores"]).is_file()
+        assert row["measures"]["eer"]["value"] is not None
+        assert row["reidentification"]["linkability"][0]["chance"] == 0.25
+    assert (audit / findings["anonymisers"][0]["speech"] / "manifest.csv").is_file()
+    assert "<script" not in (audit / "report.html").read_text()
+    made = json.loads((audit / "provenance.json").read_text())
+    assert len(made["inputs"]["corpus"]["sha256"]) == 64
+
+
+def test_the_tidy_table_holds_the_same_figures(audit: Path) -> None:
+    table = pl.read_parquet(audit / "measures.parquet")
+    findings = json.loads((audit / "measures.json").read_text())
+    row = findings["rows"][1]
+    chosen = table.filter((pl.col("attacker") == row["attacker"]) & (pl.col("measure") == "eer"))
+    assert chosen["value"].item() == row["measures"]["eer"]["value"]
+    assert set(table["anonymiser"]) == {"mcadams", "none"}
+
+
+def test_the_measures_follow_from_what_is_stored(audit: Path) -> None:
+    assert verify(audit) == []
+    assert run(["audit", "verify", str(audit)]) == 0
+
+
+def test_a_changed_figure_is_found(audit: Path, tmp_path: Path) -> None:
+    for path in audit.iterdir():
+        (tmp_path / path.name).symlink_to(path)
+    findings = json.loads((audit / "measures.json").read_text())
+    findings["rows"][0]["measures"]["eer"]["value"] += 1e-6
+    (tmp_path / "measures.json").unlink()
+    (tmp_path / "measures.json").write_text(json.dumps(findings))
+    assert [line.split(":")[0] for line in verify(tmp_path)] == ["rows.0.measures.eer.value"]
+
+
+def test_nothing_is_done_twice(corpus: Path, audit: Path) -> None:
+    def stamps() -> dict[Path, int]:
+        kept = (
+            path
+            for part in ("speech", "embeddings", "attacks", "work")
+            for path in (audit / part).rglob("*")
+            if path.is_file()
+        )
+        return {path: path.stat().st_mtime_ns for path in kept if path.name[0] != "."}
+
+    before, measures = stamps(), (audit / "measures.json").read_bytes()
+    run_audit(study(corpus), audit)
+    assert stamps() == before
+    assert (audit / "measures.json").read_bytes() == measures
+
+
+def test_bad_recordings_are_left_out_and_counted(tmp_path: Path) -> None:
+    folder = make_corpus(tmp_path / "voices")
+    audio = folder / "audio"
+    (audio / "s00-0.wav").write_bytes((audio / "s00-0.wav").read_bytes()[:30])
+    (audio / "s01-0.wav").write_bytes(b"")
+    (audio / "s02-0.wav").unlink()
+    soundfile.write(audio / "s03-0.wav", np.zeros((8000, 3), np.float32), 8000)
+    findings = run_audit(study(folder, attackers=["ignorant"]), tmp_path / "out").findings
+    excluded = findings["corpus"]["excluded"]
+    assert len(excluded) == 4
+    for line, number in zip(excluded, (2, 8, 14, 20), strict=True):
+        assert f"manifest.csv:{number}" in line
+    assert "s00-0" not in json.dumps(findings["rows"])
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "manifest.csv:2" in page
+
+
+def test_duplicate_ids_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = make_corpus(tmp_path / "voices", speakers=4, takes=3)
+    manifest = folder / "manifest.csv"
+    lines = manifest.read_text().splitlines()
+    manifest.write_text("\n".join([*lines, lines[1]]) + "\n")
+    assert run(["audit", "--corpus", str(folder), "--out", str(tmp_path / "out")]) == 2
+    assert "s00-0" in capsys.readouterr().err
+
+
+def test_limits_decide_the_exit_code(
+    corpus: Path, audit: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = shutil.copytree(audit, tmp_path / "out")
+    arguments = ["audit", "--corpus", str(corpus), "--out", str(out), "--set", "linkage=cosine"]
+    arguments += ["--set", "lengths=[1]", "--set", "seed=1"]
+    arguments += [part for name in ATTACKERS for part in ("--attacker", name)]
+    assert run([*arguments, "--set", "limits={eer: '> 0'}"]) == 0
+    assert run([*arguments, "--set", "limits={eer: '> 0.99'}"]) == 1
+    assert "exceeded: eer > 0.99" in capsys.readouterr().out.replace("\n", " ")
+
+
+def test_a_folder_with_other_things_is_refused(corpus: Path, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(InputError, match="something else"):
+        run_audit(study(corpus), tmp_path)
+
+
+def test_plan_and_schema(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["audit", "--corpus", str(corpus), "--dry-run"]) == 0
+    assert "About" in capsys.readouterr().out
+    assert run(["audit", "--schema"]) == 0
+    assert "anonymisers" in json.loads(capsys.readouterr().out)["properties"]
+
+
+def killed(corpus: Path, whole: bytes, folder: Path, times: int, longest: float) -> None:
+    """Kill an audit so many times at random moments; in the end its measures are the same."""
+    code = (
+        "from pathlib import Path; from sottovoce.audit.config import Study; "
+        "from sottovoce.audit.run import run_audit; import sys; "
+        "run_audit(Study.model_validate_json(sys.argv[1]), Path(sys.argv[2]))"
+    )
+    arguments = [sys.executable, "-c", code, study(corpus).model_dump_json(), str(folder)]
+    draw = random.Random(0)
+    for _ in range(times):
+        process = subprocess.Popen(arguments)
+        time.sleep(draw.uniform(0.8, longest))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    subprocess.run(arguments, check=True)
+    assert (folder / "measures.json").read_bytes() == whole
+    assert not list(folder.rglob("*.tmp*"))
+
+
+def test_killed_three_times(corpus: Path, audit: Path, tmp_path: Path) -> None:
+    killed(corpus, (audit / "measures.json").read_bytes(), tmp_path / "out", 3, 4.0)
+
+
+@pytest.mark.slow
+def test_killed_twenty_times(corpus: Path, audit: Path, tmp_path: Path) -> None:
+    killed(corpus, (audit / "measures.json").read_bytes(), tmp_path / "out", 20, 6.0)
