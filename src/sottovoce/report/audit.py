@@ -67,7 +67,7 @@ def render(findings: dict[str, Any], folder: Path, *, audio: bool = True) -> str
             _section("utility", _utility(findings)),
             _section("listen", _listen(heard)) if heard else None,
             _section("methods", _methods()),
-            _section("provenance", provenance(findings)),
+            _section("provenance", provenance(findings, folder)),
         ),
         element("footer", element("p", f"Written by sottovoce {__version__}.")),
     )
@@ -108,14 +108,20 @@ def _about(findings: Found) -> str:
     )
     kind = "synthetic voices" if findings.get("synthetic") else "people"
     text = (
-        f"{corpus['speakers']:,} {kind}{f' ({listed})' if listed else ''}, "
-        f"{corpus['utterances']:,} recordings, {corpus['hours']:.2g} h of {corpus['name']}: "
-        f"{corpus['enrol']:,} recordings known to the attacker, {corpus['trial']:,} attacked."
+        f"{corpus['name']}: {corpus['speakers']:,} {kind}{f' ({listed})' if listed else ''}, "
+        f"{corpus['utterances']:,} recordings, {corpus['hours']:.2g} h."
+    )
+    attacked = corpus.get("attacked_speakers", corpus["speakers"])
+    text += (
+        f" Attacked: {counted(corpus['trial'], 'recording')} of {attacked:,} of them, with "
+        f"{counted(corpus['enrol'], 'recording')} of theirs known to the attacker."
     )
     if training:
+        same = training.get("part_of_corpus")
+        where = "the same corpus" if same else training["name"]
         text += (
-            f" Attackers trained on {training['speakers']:,} other speakers "
-            f"({training['utterances']:,} recordings of {training['name']})."
+            f" Attackers trained on {counted(training['speakers'], 'other speaker')} "
+            f"({counted(training['utterances'], 'recording')}) of {where}."
         )
     if corpus.get("excluded"):
         left = counted(len(corpus["excluded"]), "recording")
@@ -137,7 +143,7 @@ def _verdicts(findings: Found) -> Markup:
             ),
             element(
                 "p",
-                f"In brackets: {percent(findings.get('confidence', 0.95))} intervals over "
+                f"In brackets: {percent(findings['confidence'])} intervals over "
                 "speakers. Each verdict rests on the strongest attack that was tried; it is a "
                 "lower limit of the risk, never an upper one.",
                 class_="soft",

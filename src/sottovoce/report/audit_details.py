@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import platform
-from collections.abc import Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +28,6 @@ from sottovoce.report.audit_tables import (
 )
 from sottovoce.report.page import Markup, bullets, counted, element, folded, joined, table
 from sottovoce.report.readings import WEAK, Found, attack_name, attribute, crowd, percent
-
-PACKAGES = ("numpy", "scipy", "polars", "onnxruntime", "soundfile", "soxr", "pyworld-prebuilt")
 
 
 def details(findings: Found, folder: Path) -> Markup:
@@ -116,48 +112,42 @@ def _measures(row: Found) -> Markup:
     return folded("All measures of the scores", whole)
 
 
-def provenance(findings: Found) -> Markup:
+def provenance(findings: Found, folder: Path) -> Markup:
     """With what, from what and how: versions, seed, encoder, what was left out, the study."""
+    record = _record(folder)
     encoder = findings.get("encoder") or {}
-    study = findings.get("study") or {}
     stated = {
-        "sottovoce": __version__,
-        "Python": platform.python_version(),
-        **{name: found for name in PACKAGES if (found := _version(name))},
-        "seed": study.get("seed"),
-        "confidence of intervals": percent(findings.get("confidence", 0.95)),
+        "sottovoce": record.get("version", __version__),
+        "Python": record.get("python"),
+        **record.get("libraries", {}),
+        "seed": findings.get("study", {}).get("seed"),
+        "draws": record.get("draws"),
+        "confidence of intervals": percent(findings["confidence"]),
         "encoder": encoder.get("name"),
         "encoder's origin": encoder.get("origin"),
         "encoder's licence": encoder.get("licence"),
         "encoder's SHA-256": encoder.get("sha256"),
-        **(findings.get("provenance") or {}),
+        **{f"SHA-256 of {k}": one["sha256"] for k, one in record.get("inputs", {}).items()},
     }
     parts = []
     for name, value in stated.items():
         if value is not None:
-            parts += [element("dt", name), element("dd", _plain(value))]
+            parts += [element("dt", name), element("dd", value)]
+    study = json.dumps(findings.get("study", {}), indent=2, ensure_ascii=False)
     return joined(
         [
             element("dl", *parts),
             *(_excluded(findings.get(part) or {}, part) for part in ("corpus", "training")),
-            folded("The study as it was given", element("pre", _plain(study))),
+            folded("The study as it was given", element("pre", study)),
         ]
     )
 
 
-def _version(name: str) -> str | None:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
-
-
-def _plain(value: Any) -> str:
-    if isinstance(value, str | int | float):
-        return str(value)
-    if isinstance(value, Mapping):
-        value = dict(value)
-    return json.dumps(value, indent=2, ensure_ascii=False, default=str)
+def _record(folder: Path) -> dict[str, Any]:
+    """What the audit wrote down about its making, if it has done so already."""
+    path = folder / "provenance.json"
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return found
 
 
 def _excluded(part: Found, name: str) -> Markup:

@@ -12,6 +12,7 @@ from sottovoce.report.readings import (
     attack_name,
     crowd,
     informed_first,
+    original_wer,
     percent,
 )
 
@@ -50,7 +51,7 @@ def decimals(digits: int) -> Callable[[float | None], str]:
 
 def summary_table(findings: Found) -> Markup:
     """One row an anonymiser and attacker, the originals first."""
-    rows = [_summary_row("original", findings["originals"], _original_wer(findings))]
+    rows = [_summary_row("original", findings["originals"], original_wer(findings))]
     marks = ["reference"]
     utilities = {one["anonymiser"]: one.get("utility", {}) for one in findings["anonymisers"]}
     for label, own in by_anonymiser(findings).items():
@@ -111,15 +112,8 @@ def _summary_row(
 
 def _attacker(row: Found) -> str:
     if "attacker" not in row:
-        return f"on originals ({row.get('linkage', '')})".replace(" ()", "")
-    chosen = row.get("linked_with", "")
-    return f"{attack_name(row)} ({chosen})" if chosen else attack_name(row)
-
-
-def _original_wer(findings: Found) -> Found | None:
-    known = [one.get("utility", {}).get("wer", {}) for one in findings["anonymisers"]]
-    given = findings["originals"].get("utility", {}).get("wer")
-    return given or next((one["original"] for one in known if "original" in one), None)
+        return f"on originals ({row['linked_with']})"
+    return f"{attack_name(row)} ({row['linked_with']})"
 
 
 def exceeded_by(findings: Found, row: Found) -> list[Found]:
@@ -172,7 +166,7 @@ def utility_table(findings: Found) -> Markup:
             [
                 breakable(one["anonymiser"]),
                 ranged(wer, exact),
-                ranged(wer.get("original"), exact),
+                ranged(original_wer(findings), exact),
                 *(ranged(kept.get(key), shown) for key, _, shown in UTILITY),
                 ranged(_similarity(one, "gvd_db"), decimals(2)),
                 ranged(_similarity(one, "deid"), decimals(3)),
@@ -207,6 +201,8 @@ def utility_notes(findings: Found) -> list[str]:
                     f"WER: {found['recogniser']}, {found['utterances']:,} utterances, "
                     f"{found['words']:,} words; lower is better"
                 )
+        if "note" in (one.get("similarity") or {}):
+            lines.append(f"voice similarity: {one['similarity']['note']}")
     return [f"{line.rstrip('.')}." for line in dict.fromkeys(lines)]
 
 

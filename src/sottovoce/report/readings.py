@@ -43,6 +43,12 @@ def crowd(found: Found, curve: str) -> Found | None:
     return max(own, key=lambda one: int(one["population"]))
 
 
+def original_wer(findings: Found) -> Found:
+    """The word error rate before anonymisation; empty where it was not measured."""
+    found: Found = findings["originals"].get("utility", {}).get("wer", {})
+    return found
+
+
 def knowledge(row: Found) -> int:
     """A place in the order of attackers, the best informed last."""
     known = list(ATTACKERS)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sottovoce.report.page import Markup, figure, table
-from sottovoce.report.readings import Found, crowd, percent, strongest
+from sottovoce.report.readings import Found, crowd, original_wer, percent, strongest
 from sottovoce.report.svg import Axis, Line, line_chart
 
 
@@ -91,8 +91,7 @@ def _original(findings: Found, kind: Kept) -> Choice | None:
     point = crowd(findings["originals"], "linkability")
     value = kind.original
     if kind.key == "wer":
-        known = [one.get("utility", {}).get("wer", {}) for one in findings["anonymisers"]]
-        value = next((one["original"]["value"] for one in known if "original" in one), None)
+        value = original_wer(findings).get("value")
     return None if point is None or value is None else Choice("original", "", point["value"], value)
 
 

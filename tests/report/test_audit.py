@@ -1,0 +1,196 @@
+"""The page of an audit: complete, honest, escaped, and readable with nothing but itself."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from audit_case import findings_in
+
+from sottovoce.report import listening
+from sottovoce.report.audit import render
+from sottovoce.report.readings import WEAK
+
+VOID = ("meta", "br", "wbr")
+
+
+class Reader(HTMLParser):
+    """Elements with their attributes, and text; refuses what is not closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] not in ("style", "script"):
+            self.texts.append(data)
+
+
+@pytest.fixture(scope="module")
+def case(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], Path]:
+    folder = tmp_path_factory.mktemp("audit")
+    return findings_in(folder), folder
+
+
+@pytest.fixture(scope="module")
+def page(case: tuple[dict[str, Any], Path]) -> str:
+    return render(*case)
+
+
+@pytest.fixture(scope="module")
+def read(page: str) -> Reader:
+    reader = Reader()
+    reader.feed(page)
+    assert reader.open == []
+    return reader
+
+
+def test_nothing_runs_and_nothing_is_fetched(page: str, read: Reader) -> None:
+    names = {name for name, _ in read.elements}
+    assert not names & {"script", "link", "img", "iframe", "object", "form", "use", "image"}
+    for _, attributes in read.elements:
+        assert not any(key.startswith("on") or key == "style" for key in attributes)
+        for key in ("src", "href"):
+            assert re.match(r"#|data:audio/flac;base64,|$", attributes.get(key) or "")
+    style = page[page.index("<style>") : page.index("</style>")]
+    assert "url(" not in style and "@import" not in style
+    assert "default-src &#x27;none&#x27;" in page
+
+
+def test_the_verdict_comes_first_and_every_part_follows(page: str) -> None:
+    places = [
+        page.index(f'id="{one}"')
+        for one in ("verdict", "numbers", "details", "utility", "listen", "methods", "provenance")
+    ]
+    assert places == sorted(places)
+    assert page.index("The semi-informed attacker names the right one of 8 people") < places[1]
+    assert page.index("What was not tested") < places[1]
+
+
+def test_numbers_of_the_findings_are_on_the_page(read: Reader) -> None:
+    text = "".join(read.texts).replace("\u00a0", " ")
+    for words in (
+        "for 90 % (85 % to 95 %) of single recordings. Guessing names 12.5 %",
+        "without anonymisation it is 97 %",
+        "by chance, in 36.8 %",
+        "Gender is told right for 90 % (80 % to 95 %)",
+        "8 of 8 people are named in at least half",
+        "1 limit exceeded",
+        "Left out of voices (corpus): 1 recording",
+        "Apache-2.0",
+        "Vauquier, Srivastava, Hosseini and Vincent",
+    ):
+        assert words in text, words
+
+
+def test_words_of_the_study_are_escaped(page: str, read: Reader) -> None:
+    text = "".join(read.texts)
+    for words in ("<mask> & co", "a<b>.wav", "What the <words> give away.", "Bends <voices>."):
+        assert words in text
+    assert {"mask", "words", "voices", "b"} & {name for name, _ in read.elements} == set()
+    assert "<mask>" not in page
+
+
+def test_a_weak_attacker_marks_all_that_rests_on_it(page: str) -> None:
+    verdict = page[page.index('id="verdict"') : page.index('id="numbers"')]
+    card = verdict[verdict.index("&lt;mask&gt;") :]
+    assert f"No conclusion; {WEAK}" in card and "on originals its EER is 40%" in card
+    summary = page[page.index('id="numbers"') : page.index('id="details"')]
+    assert summary.count(WEAK) == 1
+    assert page[page.index('id="details"') :].count(WEAK) >= 2
+
+
+def test_nothing_is_called_anonymous(page: str) -> None:
+    assert "anonymous" not in page.lower()
+
+
+def test_synthetic_speech_is_marked(case: tuple[dict[str, Any], Path], page: str) -> None:
+    made_up = render({**case[0], "synthetic": True}, case[1], audio=False)
+    assert "Synthetic speech" in made_up and "synthetic voices" in made_up
+    assert "ynthetic" not in page[: page.index('id="methods"')]
+
+
+def test_every_figure_has_title_description_and_table(page: str) -> None:
+    figures = re.findall(r"<figure>.*?</figure>", page, re.DOTALL)
+    # three attacks with seven figures, two matrices, two trade-offs
+    assert len(figures) == 3 * 7 + 2 + 2
+    for one in figures:
+        assert one.count("<title>") == one.count("<desc>") == one.count("<figcaption>") == 1
+        assert '<details class="data">' in one and "<table>" in one
+
+
+def test_one_attack_is_unfolded_the_best_informed(page: str) -> None:
+    rows = re.findall(r'<details( open)? class="row"><summary>([^<]*)', page)
+    assert [name for shown, name in rows if shown] == [
+        "bend(by=0.8): semi-informed attacker, Linkability 90\u00a0%"
+    ]
+
+
+def test_ids_are_unique(read: Reader) -> None:
+    ids = [attributes["id"] for _, attributes in read.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+
+
+def test_recordings_are_bounded_and_can_be_left_out(
+    case: tuple[dict[str, Any], Path], page: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert page.count("<audio") == 2 * 2 * listening.PAIRS
+    assert sum(map(len, re.findall(r'src="(data:[^"]*)"', page))) <= listening.BUDGET
+    silent = render(*case, audio=False)
+    assert "<audio" not in silent and 'id="listen"' not in silent and "#listen" not in silent
+    monkeypatch.setattr(listening, "BUDGET", 60_000)
+    short = listening.listening(*case)
+    assert sum(map(len, short.values())) < 70_000
+    assert any("left out to keep the page small" in one for one in short.values())
+
+
+def test_a_recording_is_cut_after_some_seconds(case: tuple[dict[str, Any], Path]) -> None:
+    import base64
+    import io
+
+    import soundfile
+
+    said = listening.listening(*case)["bend(by=0.8)"]
+    data = re.findall(r"base64,([^\"]*)", said)
+    lengths = [soundfile.info(io.BytesIO(base64.b64decode(one))).duration for one in data]
+    assert lengths == [6.0, 6.0, 0.5, 0.5, 0.5, 0.5]
+
+
+def test_a_recording_that_is_gone_is_said(case: tuple[dict[str, Any], Path]) -> None:
+    findings, folder = case
+    lost = {**findings["anonymisers"][0]}
+    lost["examples"] = [{**lost["examples"][0], "anonymised": "speech/gone.wav"}]
+    said = listening.listening({"anonymisers": [lost]}, folder)["bend(by=0.8)"]
+    assert "Not to be heard" in said and "gone.wav" in said
+
+
+def test_the_same_findings_give_the_same_page(case: tuple[dict[str, Any], Path], page: str) -> None:
+    assert render(*case) == page
+
+
+def test_many_anonymisers_are_folded(case: tuple[dict[str, Any], Path]) -> None:
+    findings, folder = case
+    labels = [f"bend(by={i})" for i in range(9)]
+    many = {
+        **findings,
+        "rows": [{**findings["rows"][1], "anonymiser": one} for one in labels],
+        "anonymisers": [{**findings["anonymisers"][0], "anonymiser": one} for one in labels],
+    }
+    page = render(many, folder, audio=False)
+    assert page.count("<article") == 9 and "3 more anonymisers" in page
