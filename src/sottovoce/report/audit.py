@@ -109,12 +109,13 @@ def _about(findings: Found) -> str:
     kind = "synthetic voices" if findings.get("synthetic") else "people"
     text = (
         f"{corpus['name']}: {corpus['speakers']:,} {kind}{f' ({listed})' if listed else ''}, "
-        f"{corpus['utterances']:,} recordings, {corpus['hours']:.2g} h."
+        f"{corpus['utterances']:,} recordings, {_duration(corpus['hours'])}."
     )
     attacked = corpus.get("attacked_speakers", corpus["speakers"])
+    whose = "" if attacked == corpus["speakers"] else f" of {attacked:,} of them"
     text += (
-        f" Attacked: {counted(corpus['trial'], 'recording')} of {attacked:,} of them, with "
-        f"{counted(corpus['enrol'], 'recording')} of theirs known to the attacker."
+        f" Attacked: {counted(corpus['trial'], 'recording')}{whose}; the attacker knows "
+        f"{counted(corpus['enrol'], 'other')} of the same speakers."
     )
     if training:
         same = training.get("part_of_corpus")
@@ -127,6 +128,14 @@ def _about(findings: Found) -> str:
         left = counted(len(corpus["excluded"]), "recording")
         text += f" Left out: {left}, listed under provenance."
     return text
+
+
+def _duration(hours: float) -> str:
+    """Hours, minutes or seconds, whichever says it in a small number."""
+    for unit, size in (("h", 1.0), ("min", 60.0)):
+        if hours * size >= 1:
+            return f"{hours * size:.3g} {unit}"
+    return f"{hours * 3600:.0f} s"
 
 
 def _verdicts(findings: Found) -> Markup:
@@ -197,6 +206,7 @@ def _numbers(findings: Found) -> Markup:
     return joined(
         [
             summary_table(findings),
+            element("p", "This table scrolls sideways.", class_="soft narrow"),
             element("p", "Small: intervals over speakers.", length, class_="soft"),
             element("p", EER_WARNING),
         ]

@@ -21,6 +21,9 @@ from sottovoce.report.reidentification import CURVES, curve_figure, speaker_figu
 MOST_ROWS = 100
 """Rows of a table under a figure; what is beyond is in ``measures.json``."""
 
+LONGEST = 32
+"""Letters of an anonymiser's name that a legend has room for."""
+
 FALSE_ALARMS = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
 ODDS = range(-10, 11, 2)
 
@@ -36,7 +39,9 @@ READ = {
 
 def score_figures(row: Found, scores: ScoreSource, originals: Tally) -> list[Markup]:
     """ECE profiles, histogram with local linkability, and DET curves of one attack."""
-    name = f"{row['anonymiser']}, {row['attacker']}"
+    label = row["anonymiser"]
+    label = label if len(label) <= LONGEST else f"{label[: LONGEST - 1]}…"
+    name = f"{label}, {row['attacker']}"
     sets = [("original", originals), (name, Tally.of(scores))]
     return [_ece(sets), _histogram(name, scores), _det(sets)]
 

@@ -113,7 +113,8 @@ def _summary_row(
 def _attacker(row: Found) -> str:
     if "attacker" not in row:
         return f"on originals ({row['linked_with']})"
-    return f"{attack_name(row)} ({row['linked_with']})"
+    chosen = row["linked_with"]
+    return attack_name(row) if row["linkage"] == chosen else f"{attack_name(row)} ({chosen})"
 
 
 def exceeded_by(findings: Found, row: Found) -> list[Found]:

@@ -28,7 +28,7 @@ def gauge(row: Found, originals: Found) -> Markup | None:
         f'<rect class="bar" x="{ROOM}" y="{TOP}" width="{value - ROOM:.1f}" height="{THICK}"/>',
         *_spread(point),
         _tick(chance, f"chance {percent(point['chance'])}", below=True),
-        _tick(value, f"{point['population']:,} people: {percent(point['value'])}", below=False),
+        _tick(value, f"Linkability {percent(point['value'])}", below=False),
     ]
     if before:
         label = f"originals {percent(before['value'])}"

@@ -134,11 +134,13 @@ def _trusted(rows: Sequence[Found]) -> bool:
 
 
 def _doubts(rows: Sequence[Found]) -> tuple[str, ...]:
-    return tuple(
-        f"{attack_name(one)}: {reason}"
-        for one in informed_first(rows)
-        for reason in one["trust"]["reasons"]
-    )
+    """The first reason against each attacker that is not trusted."""
+    lines = []
+    for one in informed_first(rows):
+        reasons = one["trust"]["reasons"]
+        more = f" (and {len(reasons) - 1} more, below)" if len(reasons) > 1 else ""
+        lines += [f"{attack_name(one)}: {reason}{more}" for reason in reasons[:1]]
+    return tuple(lines)
 
 
 def who(row: Found) -> str:

@@ -211,7 +211,8 @@ def speaker_figure(risks: Sequence[SpeakerRisk]) -> str:
     for style, length in enumerate(sorted({one.length for one in risks}), start=1):
         values = np.sort([100 * one.linkability for one in risks if one.length == length])[::-1]
         share = 100 * np.arange(1, len(values) + 1) / len(values)
-        lines.append(Line(f"{length} utterances a conversation", share, values, style))
+        name = f"{length} utterance{'s' if length > 1 else ''} a conversation"
+        lines.append(Line(name, share, values, style))
     return line_chart(
         "Linkability among everybody, speaker by speaker",
         "Speakers in order of falling risk: the share of speakers on the horizontal axis are "
