@@ -21,6 +21,9 @@ from sottovoce.report.reidentification import CURVES, curve_figure, speaker_figu
 MOST_ROWS = 100
 """Rows of a table under a figure; what is beyond is in ``measures.json``."""
 
+CELLS = 60
+"""Along one side of a quadrant of the similarity matrices: a page may hold many."""
+
 LONGEST = 32
 """Letters of an anonymiser's name that a legend has room for."""
 
@@ -197,7 +200,7 @@ def similarity_figure(found: Found) -> Markup | None:
         for side in ("self", "others")
     ]
     return figure(
-        matrices_figure(matrices, speakers, found["deid"], found["gvd_db"]),
+        matrices_figure(matrices, speakers, found["deid"], found["gvd_db"], cells=CELLS),
         table("Similarity to oneself and to others", ("speaker", *headings), rows),
         "Each cell compares two voices. A bright diagonal in the upper right quarter means that "
         "people are recognised behind their anonymised voices; one in the lower right quarter, "

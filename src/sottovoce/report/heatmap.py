@@ -41,9 +41,14 @@ def matrices_figure(
     speakers: Sequence[str],
     deid: float | None,
     gvd_db: float | None,
+    *,
+    cells: int = MOST_CELLS,
 ) -> str:
-    """The heat map of matrices ``oo``, ``op`` and ``pp``, with the two numbers made of them."""
-    quadrants = {kind: _thinned(matrix) for kind, matrix in matrices.items()}
+    """The heat map of matrices ``oo``, ``op`` and ``pp``, with the two numbers made of them.
+
+    Neighbouring speakers are averaged where a quadrant would have more than ``cells`` a side.
+    """
+    quadrants = {kind: _thinned(matrix, cells) for kind, matrix in matrices.items()}
     op = quadrants["op"]
     whole = np.block([[quadrants["oo"], op], [op.T, quadrants["pp"]]])
     return "\n".join(
@@ -69,12 +74,12 @@ def colour(value: float) -> str:
     return "#" + "".join(f"{round(float(np.interp(value, at, c))):02x}" for c in channels)
 
 
-def _thinned(matrix: Matrix) -> Matrix:
+def _thinned(matrix: Matrix, most: int) -> Matrix:
     """Means over blocks of neighbouring speakers, if there are too many speakers to be drawn."""
     count = len(matrix)
-    if count <= MOST_CELLS:
+    if count <= most:
         return matrix
-    edges = np.arange(MOST_CELLS + 1) * count // MOST_CELLS
+    edges = np.arange(most + 1) * count // most
     sums = np.add.reduceat(np.add.reduceat(matrix, edges[:-1], axis=0), edges[:-1], axis=1)
     sizes = np.diff(edges)
     return np.asarray(sums / np.outer(sizes, sizes))
@@ -101,17 +106,16 @@ def _words(count: int, cells: int, deid: float | None, gvd_db: float | None) -> 
 
 
 def _cells(whole: Matrix) -> list[str]:
-    """Rectangles by colour; cells of one colour side by side are one rectangle."""
+    """One path a colour; cells of one colour side by side are one rectangle of it."""
     levels = np.rint(np.clip(whole, 0, 1) * (LEVELS - 1)).astype(int)
     by_level: dict[int, list[str]] = {}
     for y, row in enumerate(levels):
         for x, width, level in _runs(row):
-            shape = f'<rect x="{x}" y="{y}" width="{width}" height="1"/>'
-            by_level.setdefault(level, []).append(shape)
+            by_level.setdefault(level, []).append(f"M{x} {y}h{width}v1h-{width}z")
     place = f"translate({LEFT} {TOP}) scale({SIDE / len(whole):.6g})"
     parts = [f'<g transform="{place}" shape-rendering="crispEdges">']
     for level, shapes in sorted(by_level.items()):
-        parts.append(f'<g fill="{colour(level / (LEVELS - 1))}">{"".join(shapes)}</g>')
+        parts.append(f'<path fill="{colour(level / (LEVELS - 1))}" d="{"".join(shapes)}"/>')
     return [*parts, "</g>"]
 
 
