@@ -165,8 +165,8 @@ def curve_figure(
     scale = 100 if unit == "%" else 1
     sizes = sorted({p.population for p in (*points, *originals)})
     first = [p for p in points if p.length == points[0].length]
-    lines = [Line("chance", _logs(first), [scale * p.chance for p in first], 0)]
     alone = len(sizes) == 1
+    lines = [Line("chance", _logs(first), [scale * p.chance for p in first], 0, points=alone)]
     for kind, own_points in (("anonymised", points), ("original", originals)):
         for length in sorted({p.length for p in own_points}):
             own = [p for p in own_points if p.length == length]
@@ -202,7 +202,8 @@ def population_axis(sizes: Sequence[int]) -> Axis:
     if not marks or max(sizes) > 1.4 * marks[-1]:
         marks.append(max(sizes))
     ticks = tuple((math.log10(size), f"{size:,}") for size in marks)
-    return Axis("speakers in the population", low, max(high, low + 0.01), ticks)
+    room = 0.1 if low == high else 0.0
+    return Axis("speakers in the population", low - room, high + room, ticks)
 
 
 def speaker_figure(risks: Sequence[SpeakerRisk]) -> str:
