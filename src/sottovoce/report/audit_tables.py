@@ -46,7 +46,8 @@ def exact(value: float | None) -> str:
 
 def decimals(digits: int) -> Callable[[float | None], str]:
     """A writer of plain numbers."""
-    return lambda value: "–" if value is None else f"{value:.{digits}f}"
+    # a zero is added so that nothing is shown as -0.00
+    return lambda value: "–" if value is None else f"{round(value, digits) + 0.0:.{digits}f}"
 
 
 def summary_table(findings: Found) -> Markup:
