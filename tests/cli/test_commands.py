@@ -35,7 +35,8 @@ def leaves() -> list[list[str]]:
     found = []
     for name in COMMANDS:
         command = app.get_command(click.Context(app), name)
-        inner = command.commands if isinstance(command, click.Group) else {}
+        group = isinstance(command, click.Group)
+        inner = command.list_commands(click.Context(command)) if group else []  # type: ignore[attr-defined]
         found += [[name, one] for one in inner] or [[name]]
     return found
 

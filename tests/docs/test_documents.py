@@ -42,5 +42,11 @@ def test_every_docstring_example_runs() -> None:
     for module in pkgutil.walk_packages(sottovoce.__path__, "sottovoce."):
         if module.name.endswith(("__main__", ".compiled")):
             continue
-        outcome = doctest.testmod(importlib.import_module(module.name))
+        try:
+            imported = importlib.import_module(module.name)
+        except ModuleNotFoundError as error:  # what trains needs the extra of that name
+            if error.name == "torch":
+                continue
+            raise
+        outcome = doctest.testmod(imported)
         assert outcome.failed == 0, module.name

@@ -43,8 +43,8 @@ _ORDINALS = {
 def numbers_as_digits(words: Sequence[str]) -> list[str]:
     """Replace runs of number words by one number each.
 
-    >>> numbers_as_digits("in nineteen eighty four one hundred and five of us".split())
-    ['in', '1984', '105', 'of', 'us']
+    >>> numbers_as_digits("in nineteen eighty four with one hundred and five".split())
+    ['in', '1984', 'with', '105']
     """
     found: list[str] = []
     at = 0

@@ -19,9 +19,7 @@ VERIFY = "verify"
 
 @click.command(
     cls=JsonCommand,
-    epilog="Examples: sottovoce audit · sottovoce audit study.yaml --out audit/ · sottovoce audit "
-    "--corpus recordings/ --anonymiser mcadams --attacker semi-informed · sottovoce audit verify "
-    "audit/",
+    epilog="Example: sottovoce audit --corpus recordings/ --anonymiser mcadams --out audit/",
     short_help="The whole study: anonymise, attack, measure, report.",
 )
 @click.argument("study", required=False, metavar="[STUDY.yaml | verify]")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from sottovoce.errors import UsageError
+from sottovoce.registry import did_you_mean
 
 if TYPE_CHECKING:
     from sottovoce.speaker import Backend, Embeddings
@@ -40,9 +41,11 @@ def backend_options(command: F) -> F:
 
 def make_backend(name: str, train: Path | None, lda: int | None, *, like: Embeddings) -> Backend:
     """Make a back-end by name for vectors ``like`` those it will be given."""
-    from sottovoce.speaker.linkage import make_linkage
+    from sottovoce.speaker.linkage import LINKAGES, make_linkage
     from sottovoce.speaker.readers import read_embeddings
 
+    if name not in LINKAGES:
+        raise UsageError(f"--backend: {did_you_mean('back-end', name, list(LINKAGES))}")
     if lda is not None and name != "plda":
         raise UsageError("--lda goes with --backend plda")
     settings = {} if lda is None else {"lda": lda}

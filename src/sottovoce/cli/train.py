@@ -9,7 +9,6 @@ from sottovoce.cli.lazy import LazyGroup
 COMMANDS = {
     "entities": "A tagger of private words, from tagged text.",
     "encoder": "A speaker encoder, for an attacker that knows the anonymiser.",
-    "entities": "A tagger of private words, for one language and register.",
     "synthesiser": "The synthesiser and voice pool of the x-vector anonymiser.",
 }
 
