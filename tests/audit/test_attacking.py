@@ -143,3 +143,15 @@ def test_attributes_with_the_labels_of_a_corpus(corpus: Corpus, tmp_path: Path) 
 
 def test_described(corpus: Corpus) -> None:
     assert described(corpus) == {"name": "in", "speakers": 4, "utterances": 16}
+
+
+def test_an_encoder_that_knows_the_attacked_speakers_is_refused(
+    corpus: Corpus, others: Corpus, tmp_path: Path
+) -> None:
+    class Acquainted(Bands):
+        trained_on = frozenset(corpus.speakers[:1])
+
+    workshop = Workshop(tmp_path, Acquainted(), 1)
+    attacked = scene(corpus, others, workshop)
+    with pytest.raises(InputError, match="encoder's training"):
+        prepare(attacked, [ATTACKERS["ignorant"]], workshop)

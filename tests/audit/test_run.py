@@ -148,6 +148,16 @@ def test_plan_and_schema(corpus: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert "anonymisers" in json.loads(capsys.readouterr().out)["properties"]
 
 
+def test_audits_side_by_side(
+    audit: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = shutil.copytree(audit, tmp_path / "other")
+    assert run(["compare", str(audit), str(other), "--json", str(tmp_path / "both.json")]) == 0
+    shown = capsys.readouterr().out
+    assert shown.count("semi-informed") == 2 and "other" in shown
+    assert len(json.loads((tmp_path / "both.json").read_text())["rows"]) == 4
+
+
 def killed(corpus: Path, whole: bytes, folder: Path, times: int, longest: float) -> None:
     """Kill an audit so many times at random moments; in the end its measures are the same."""
     code = (

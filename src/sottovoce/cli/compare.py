@@ -46,8 +46,11 @@ def command(
 ) -> None:
     """Measure several score sets and show them in one table and one ECE figure.
 
-    SCORES are files or directories as `sottovoce measure` takes them.
+    SCORES are files or directories as `sottovoce measure` takes them, or folders of audits.
     """
+    if all((path / "measures.json").is_file() for path in scores):
+        _audits(scores, json_to)
+        return
     from sottovoce.measure import measure_scores
     from sottovoce.measure.readers import read_scores
     from sottovoce.report.score_set import print_comparison, write_figures
@@ -82,6 +85,19 @@ def command(
         write_json({"sets": sets, "provenance": made}, json_to)
     if json_to != "-":
         print_comparison(summaries)
+
+
+def _audits(folders: tuple[Path, ...], json_to: str | None) -> None:
+    """The rows of several audits in one table."""
+    from sottovoce.audit.verify import load
+    from sottovoce.report.verdict import print_audits
+
+    named = dict(zip(distinct_names(folders), map(load, folders), strict=True))
+    if json_to is not None:
+        rows = [{"audit": name, **row} for name, one in named.items() for row in one["rows"]]
+        write_json({"rows": rows}, json_to)
+    if json_to != "-":
+        print_audits(named)
 
 
 def distinct_names(paths: tuple[Path, ...]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from rich.table import Table
@@ -20,20 +21,54 @@ def print_verdict(findings: dict[str, Any]) -> None:
         console.print(f"• {line}", highlight=False, markup=False)
 
 
+def print_audits(named: Mapping[str, dict[str, Any]]) -> None:
+    """The rows of several audits one above the other, and whether they can be compared."""
+    console = console_for()
+    table = _table("audit")
+    for name, findings in named.items():
+        _rows(table, findings, name)
+    console.print(table)
+    console.print()
+    for line in _unlike(named):
+        console.print(f"• {line}", highlight=False, markup=False)
+
+
+def _unlike(named: Mapping[str, dict[str, Any]]) -> list[str]:
+    """What makes figures of these audits mean different things."""
+    lines = []
+    for what, key in (("corpora", "corpus"), ("training corpora", "training")):
+        if len({one[key]["name"] for one in named.values()}) > 1:
+            lines.append(f"the {what} differ: differences may be those of the speakers")
+    if len({one["corpus"]["attacked_speakers"] for one in named.values()}) > 1:
+        lines.append("the numbers of speakers differ, and with them the chance level")
+    if len({one["encoder"]["sha256"] for one in named.values()}) > 1:
+        lines.append("the encoders differ: a weaker one makes any anonymiser look better")
+    return lines
+
+
 def verdict_table(findings: dict[str, Any]) -> Table:
     """One row an attack, originals first."""
+    table = _table()
+    _rows(table, findings)
+    return table
+
+
+def _table(*before: str) -> Table:
     table = Table(box=None, pad_edge=False)
-    for name in ("anonymiser", "attacker", "linked with"):
+    for name in (*before, "anonymiser", "attacker", "linked with"):
         table.add_column(name)
     for name in ("Linkability", "chance", "Singling Out", "D_sys", "EER", "trust"):
         table.add_column(name, justify="right")
+    return table
+
+
+def _rows(table: Table, findings: dict[str, Any], *before: str) -> None:
     originals = findings["originals"]
-    table.add_row("none", "", originals["linked_with"], *_cells(originals), "")
+    table.add_row(*before, "none", "", originals["linked_with"], *_cells(originals), "")
     for row in findings["rows"]:
         trust = "yes" if row["trust"]["trustworthy"] else "no"
         who = (row["anonymiser"], row["attacker"], row["linked_with"])
-        table.add_row(*who, *_cells(row), trust)
-    return table
+        table.add_row(*before, *who, *_cells(row), trust)
 
 
 def _cells(row: dict[str, Any]) -> list[str]:

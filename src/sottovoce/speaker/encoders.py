@@ -78,15 +78,25 @@ class OnnxEncoder:
         """Where it comes from; of a file named by the user, the file."""
         if self._card is not None:
             return self._card
-        about = _read_card(self.path.with_suffix(".json"), self._sha256)
+        about = self._about
         size = self.run(np.zeros((1, 100, BANKS), np.float32)).shape[-1]
         return EncoderCard(
-            about.get("name", self.path.stem),
+            str(about.get("name", self.path.stem)),
             size,
-            about.get("licence", "as its file's"),
-            about.get("origin", self.path.name),
+            str(about.get("licence", "as its file's")),
+            str(about.get("origin", self.path.name)),
             self._sha256,
         )
+
+    @property
+    def trained_on(self) -> frozenset[str]:
+        """Speakers it was trained on or chosen by, as far as the card beside it says."""
+        names = (self._about.get(name) for name in ("speakers", "held_out_speakers"))
+        return frozenset(str(one) for own in names if isinstance(own, list) for one in own)
+
+    @cached_property
+    def _about(self) -> dict[str, Any]:
+        return _read_card(self.path.with_suffix(".json"), self._sha256)
 
     @cached_property
     def session(self) -> Any:
@@ -139,7 +149,7 @@ class WithoutPauses:
         return self.encoder.embed(spoken if len(spoken) >= SHORTEST * rate else audio, rate)
 
 
-def _read_card(path: Path, sha256: str) -> dict[str, str]:
+def _read_card(path: Path, sha256: str) -> dict[str, Any]:
     """What the JSON beside a network says of it, if it is about this very network."""
     try:
         card = json.loads(path.read_text("utf-8"))
@@ -147,7 +157,7 @@ def _read_card(path: Path, sha256: str) -> dict[str, str]:
         return {}
     if not isinstance(card, dict) or card.get("sha256") != sha256:
         return {}
-    return {name: value for name, value in card.items() if isinstance(value, str)}
+    return card
 
 
 def prepare(audio: Audio, rate: int) -> Audio:
