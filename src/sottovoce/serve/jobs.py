@@ -1,0 +1,235 @@
+"""What workers do: files and parameters in, a media type and bytes out.
+
+Parameters are plain values that a router has checked for their type; what they may be is checked by
+the library, whose errors go back to the client as they are.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import soundfile
+
+from sottovoce.anonymise.keys import Secret
+from sottovoce.anonymise.text import TextAnonymiser
+from sottovoce.anonymise.voice import METHODS, make_method
+from sottovoce.corpus.audio import FORMATS, Audio, audio_info, load_native
+from sottovoce.errors import InputError, SottovoceError, UsageError
+from sottovoce.measure import measure_scores
+from sottovoce.measure.readers import READERS
+from sottovoce.serve.uploads import as_path, table_kind, with_commas
+
+Files = list[bytes]
+Parameters = dict[str, Any]
+Job = Callable[[Files, Parameters], tuple[str, bytes]]
+
+MOST_FRAMES = 30_000_000
+"""Frames of a recording: ten minutes at 48 kHz."""
+MOST_CHANNELS = 32
+MOST_TEXT = 1 << 20
+"""Bytes of a text."""
+UNTRAINED = ("cosine", "euclidean")
+JSON = "application/json"
+TEXT = "text/plain; charset=utf-8"
+
+
+def answer(job: str, files: Files, parameters: Parameters) -> tuple[str, str, bytes]:
+    """Do a job: ``done``, ``refused`` or ``fault``, the media type, and the answer or one line."""
+    try:
+        kind, body = JOBS[job](files, parameters)
+    except SottovoceError as error:
+        return "refused", TEXT, str(error).encode()
+    except MemoryError:
+        return "refused", TEXT, b"too large to be computed here; send less at a time"
+    except Exception as error:  # a traceback would hold the client's data
+        return "fault", TEXT, type(error).__name__.encode()
+    return "done", kind, body
+
+
+def warm(files: Files, parameters: Parameters) -> tuple[str, bytes]:
+    """Nothing; tells that the worker is there."""
+    return TEXT, b""
+
+
+def voice(files: Files, parameters: Parameters) -> tuple[str, bytes]:
+    """A recording in another voice, as WAV or FLAC of its own rate and length."""
+    settings = parameters["settings"]
+    name = parameters["method"]
+    refuse_paths(name, settings)
+    secret = secret_of(parameters)
+    audio, rate = recording(files[0])
+    if (wanted := parameters.get("rate")) is not None and wanted != rate:
+        raise UsageError(f"sample-frequency {wanted}: the file has {rate} Hz; leave it out")
+    speaker = parameters.get("speaker") or "speaker"
+    changed = make_method(name, secret, **settings).transform(
+        audio, rate, speaker=speaker, utterance=parameters.get("utterance") or "utterance"
+    )
+    return encoded(changed, rate, parameters.get("format", "wav"))
+
+
+def text(files: Files, parameters: Parameters) -> tuple[str, bytes]:
+    """A text with its private words replaced; as JSON with what was found, or plain."""
+    anonymiser = TextAnonymiser(secret=secret_of(parameters), **parameters["settings"])
+    changed = anonymiser.transform(words_of(files[0]))
+    if parameters.get("plain"):
+        return TEXT, changed.text.encode()
+    return as_json(changed.to_dict())
+
+
+def measure(files: Files, parameters: Parameters) -> tuple[str, bytes]:
+    """All score measures of a file of scores."""
+    kind = table_kind(files[0])
+    data = with_commas(files[0]) if kind == ".csv" else files[0]
+    with as_path(data, "the scores") as path:
+        return as_json(measure_scores(READERS[kind](path), **parameters).to_dict())
+
+
+def similarity(files: Files, parameters: Parameters) -> tuple[str, bytes]:
+    """Voices before and after anonymisation."""
+    from sottovoce.measure.similarity import similarity as compare
+
+    before, after = (
+        embeddings(*one) for one in zip(files, ("original", "anonymised"), strict=True)
+    )
+    linkage = linkage_of(parameters.pop("backend"), before)
+    return as_json(compare(before, after, linkage, **parameters).to_dict())
+
+
+def reidentify(files: Files, parameters: Parameters) -> tuple[str, bytes]:
+    """How likely speakers are found again among others."""
+    from sottovoce.measure.reidentification import reidentify as study
+    from sottovoce.measure.risk import Settings
+
+    known, unknown = (embeddings(*one) for one in zip(files, ("enrol", "trial"), strict=True))
+    linkage = linkage_of(parameters.pop("backend"), known)
+    for name in ("lengths", "populations"):
+        if parameters.get(name) is not None:
+            parameters[name] = tuple(parameters[name])
+    return as_json(study(known, unknown, linkage, settings=Settings(**parameters)).to_dict())
+
+
+def align(files: Files, parameters: Parameters) -> tuple[str, bytes]:
+    """When each word was said."""
+    from sottovoce.anonymise.recording.align import align as find_times
+
+    audio, rate = recording(files[0])
+    found = find_times(audio, rate, words_of(files[1]), lang=parameters["lang"])
+    return as_json(found.to_dict())
+
+
+def masked(files: Files, parameters: Parameters) -> tuple[str, bytes]:
+    """A recording in another voice with its private words masked, and its text without them."""
+    from sottovoce.anonymise.recording.mask import Masking
+    from sottovoce.anonymise.recording.secure import Settings, secure
+    from sottovoce.anonymise.recording.sensitive import find_targets, private_words
+    from sottovoce.corpus.utterance import Utterance
+
+    said, lang = " ".join(words_of(files[1]).split()), parameters["lang"]
+    settings = Settings(masking=Masking(how=parameters["how"]), typed=parameters["typed"])
+    secret = secret_of(parameters)
+    name = parameters["method"]
+    method = None if name == "none" else make_method(name, secret)
+    targets = find_targets([said], [lang], finder=private_words, listed=parameters["words"])[0]
+    recording(files[0])  # refused by its size before any work
+    with as_path(files[0], "the audio") as path:
+        one = Utterance("utterance", path, "speaker", transcript=said)
+        done = secure(one, targets, settings, secret=secret, method=method, lang=lang)
+        rate = audio_info(path).rate
+    kind, sound = encoded(done.masked.audio, rate, "wav")
+    return as_json(
+        {
+            "text": done.text,
+            "masked_words": sum(word is None for word in done.masked.words),
+            "audio": f"data:{kind};base64,{base64.b64encode(sound).decode()}",
+        }
+    )
+
+
+JOBS: dict[str, Job] = {
+    "warm": warm,
+    "voice": voice,
+    "text": text,
+    "measure": measure,
+    "similarity": similarity,
+    "reidentify": reidentify,
+    "align": align,
+    "recording": masked,
+}
+
+# ============================================================================ what jobs share
+
+
+def secret_of(parameters: Parameters) -> Secret:
+    """A new secret, or draws that who knows the seed can repeat."""
+    seed = parameters.get("seed")
+    return Secret.generate() if seed is None else Secret.reproducible(seed)
+
+
+def refuse_paths(method: str, settings: dict[str, Any]) -> None:
+    """A client must not name files of this machine."""
+    for one in METHODS[method].card.settings:
+        if one.path and one.name in settings:
+            raise UsageError(f"{method}: {one.name} names a file; it cannot be set from outside")
+
+
+def recording(data: bytes) -> tuple[Audio, int]:
+    """Samples and rate of an upload, told by its content."""
+    with as_path(data, "the audio") as path:
+        info = audio_info(path)
+        if info.frames > MOST_FRAMES or info.channels > MOST_CHANNELS:
+            raise InputError(
+                f"the audio: {info.frames:,} frames in {info.channels} channels; at most "
+                f"{MOST_FRAMES:,} in {MOST_CHANNELS} are taken: cut it"
+            )
+        return load_native(path)
+
+
+def encoded(audio: Audio, rate: int, kind: str) -> tuple[str, bytes]:
+    """Audio of 16 bits as a file."""
+    if f".{kind}" not in FORMATS:
+        raise UsageError(f"format {kind!r}; use wav or flac")
+    steps = np.rint(np.asarray(audio, np.float64) * 32768)
+    whole = np.clip(steps, -32768, 32767).astype(np.int16)
+    buffer = io.BytesIO()
+    soundfile.write(buffer, whole, rate, format=FORMATS[f".{kind}"], subtype="PCM_16")
+    return f"audio/{kind}", buffer.getvalue()
+
+
+def words_of(data: bytes) -> str:
+    """A text in UTF-8."""
+    if len(data) > MOST_TEXT:
+        raise InputError(f"the text: {len(data):,} bytes; at most {MOST_TEXT:,} are taken: cut it")
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise InputError("the text: not UTF-8; encode it so") from None
+
+
+def embeddings(data: bytes, what: str) -> Any:
+    """Embeddings of an upload."""
+    from sottovoce.speaker.readers import READERS as EMBEDDINGS
+
+    kind = table_kind(data)
+    if kind not in EMBEDDINGS:
+        raise InputError(f"{what}: neither .npz nor .parquet; write it as one of them")
+    with as_path(data, what) as path:
+        return EMBEDDINGS[kind](path)
+
+
+def linkage_of(name: str, like: Any) -> Any:
+    """A linkage function that needs no training."""
+    from sottovoce.speaker.linkage import make_linkage
+
+    if name not in UNTRAINED:
+        raise UsageError(f"backend {name!r}; use {' or '.join(UNTRAINED)}")
+    return make_linkage(name, None, like=like)
+
+
+def as_json(data: dict[str, Any]) -> tuple[str, bytes]:
+    """Data as a JSON document."""
+    return JSON, json.dumps(data, ensure_ascii=False, allow_nan=False).encode()

@@ -1,0 +1,122 @@
+"""Measures: of scores, and of embeddings."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import Response
+
+from sottovoce.errors import UsageError
+from sottovoce.serve.exchange import answered, answers, binary, body_of, form_of, parts
+
+router = APIRouter(tags=["measure"])
+
+Interval = Annotated[
+    float, Query(ge=0, lt=1, description="Confidence of the intervals; 0 leaves them out.")
+]
+Resamples = Annotated[int | None, Query(ge=20, le=10_000, description="Behind an interval.")]
+Draws = Annotated[int, Query(ge=0, le=2**32 - 1, description="Seed of resamples and draws.")]
+Backend = Annotated[
+    Literal["cosine", "euclidean"], Query(description="What turns two vectors into a score.")
+]
+Numbers = Annotated[str | None, Query(description="Whole numbers with commas between.")]
+_EMBEDDINGS = ".npz (arrays vectors and speakers) or .parquet"
+
+
+@router.get("/v1/measures", summary="Score measures: their labels and units")
+async def measures() -> dict[str, Any]:
+    """Label and unit by name."""
+    from sottovoce.measure.summary import MEASURES
+
+    found = [MEASURES[name] for name in MEASURES]
+    return {one.name: {"label": one.label, "unit": one.unit} for one in found}
+
+
+@router.post(
+    "/v1/measure",
+    summary="All score measures of a set of scores",
+    response_class=Response,
+    responses=answers("application/json", "As of `sottovoce measure --json`."),
+    openapi_extra=binary(
+        "application/octet-stream", "Scores: .npz, .csv, .tsv or .parquet, told by the content."
+    ),
+)
+async def measure(
+    request: Request,
+    only: Annotated[str | None, Query(description="Measures, with commas between.")] = None,
+    interval: Interval = 0.95,
+    resamples: Resamples = None,
+    seed: Draws = 0,
+) -> Response:
+    """Each measure with interval, chance level and direction."""
+    names = [name.strip() for name in only.split(",") if name.strip()] if only else None
+    parameters: dict[str, Any] = {
+        "only": names,
+        "interval": interval or None,
+        "replicates": resamples,
+        "seed": seed,
+    }
+    return await answered(request, "measure", [await body_of(request)], parameters)
+
+
+@router.post(
+    "/v1/similarity",
+    summary="Voices before and after anonymisation",
+    response_class=Response,
+    responses=answers("application/json", "As of `sottovoce similarity --json`."),
+    openapi_extra=parts(original=_EMBEDDINGS, anonymised=_EMBEDDINGS),
+)
+async def similarity(
+    request: Request,
+    backend: Backend = "cosine",
+    interval: Interval = 0.95,
+    resamples: Resamples = 1000,
+    seed: Draws = 0,
+) -> Response:
+    """Similarity matrices, de-identification and voice distinctiveness."""
+    parameters = {
+        "backend": backend,
+        "interval": interval or None,
+        "replicates": resamples,
+        "seed": seed,
+    }
+    files = await form_of(request, "original", "anonymised")
+    return await answered(request, "similarity", files, parameters)
+
+
+@router.post(
+    "/v1/reidentify",
+    summary="How likely speakers are found again among others",
+    response_class=Response,
+    responses=answers("application/json", "As of `sottovoce reidentify --json`."),
+    openapi_extra=parts(enrol=_EMBEDDINGS, trial=_EMBEDDINGS),
+)
+async def reidentify(
+    request: Request,
+    backend: Backend = "cosine",
+    lengths: Numbers = "1,3,30",
+    populations: Numbers = None,
+    top: Annotated[int, Query(ge=1, le=1_000_000, description="k of top-k.")] = 20,
+    interval: Interval = 0.95,
+    seed: Draws = 0,
+) -> Response:
+    """Singling Out, Linkability, rank and top-k over population size."""
+    parameters = {
+        "backend": backend,
+        "lengths": _numbers("lengths", lengths or "1,3,30"),
+        "populations": _numbers("populations", populations) if populations else None,
+        "k": top,
+        "confidence": interval or None,
+        "seed": seed,
+    }
+    return await answered(
+        request, "reidentify", await form_of(request, "enrol", "trial"), parameters
+    )
+
+
+def _numbers(name: str, text: str) -> list[int]:
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise UsageError(f"{name}: whole numbers with commas between, such as 20,100") from None

@@ -1,0 +1,214 @@
+"""The door: sizes, crowds, time, tokens, origins, headers, and what is written down."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from live_service import Service, clip, running
+
+LONG = clip(seconds=60)
+"""Some seconds of work for the slowest method."""
+SLOW = "/v1/anonymise/voice?method=voicemask"
+
+
+@pytest.fixture(scope="module")
+def narrow() -> Iterator[Service]:
+    """One worker, one place in the queue, little room and time, and a token."""
+    settings = {"workers": 1, "queue": 1, "max_bytes": 2_500_000, "seconds": 1.0, "token": "abc"}
+    with running(**settings) as one:
+        one.session.headers["Authorization"] = "Bearer abc"
+        yield one
+
+
+def quietly(service: Service, data: bytes) -> int:
+    status: int = service.post(SLOW, data=data).status_code
+    return status
+
+
+def chunks(size: int) -> Iterator[bytes]:
+    for _ in range(size // 1000):
+        yield bytes(1000)
+
+
+def test_too_much_is_refused_whether_announced_or_not(narrow: Service) -> None:
+    head = "POST /v1/measure HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer abc\r\n"
+    port = int(narrow.url.rpartition(":")[2])
+    with socket.create_connection(("127.0.0.1", port), 10) as wire:
+        wire.sendall(f"{head}Content-Length: 2500001\r\n\r\n".encode())
+        assert wire.recv(100).startswith(b"HTTP/1.1 413")
+    with socket.create_connection(("127.0.0.1", port), 10) as wire:
+        wire.sendall(f"{head}Transfer-Encoding: chunked\r\n\r\n".encode())
+        piece = b"%x\r\n%s\r\n" % (100_000, bytes(100_000))
+        for _ in range(25):
+            wire.sendall(piece)
+        time.sleep(0.1)
+        wire.sendall(b"1\r\n0\r\n")
+        assert wire.recv(100).startswith(b"HTTP/1.1 413")
+    answer = narrow.post("/v1/measure", data=chunks(2_400_000))
+    assert answer.status_code == 400 and "the scores" in answer.json()["error"]
+
+
+def test_a_slow_upload_is_ended(narrow: Service) -> None:
+    port = int(narrow.url.rpartition(":")[2])
+    with socket.create_connection(("127.0.0.1", port), 10) as wire:
+        wire.sendall(
+            b"POST /v1/measure HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer abc\r\n"
+            b"Content-Length: 100\r\n\r\nsome"
+        )
+        assert wire.recv(100).startswith(b"HTTP/1.1 408")
+
+
+def test_slow_work_is_ended_and_the_next_is_done(narrow: Service) -> None:
+    before = narrow.app.state.workers.pids
+    answer = narrow.post(SLOW, data=LONG)
+    assert answer.status_code == 408
+    assert "1 s" in answer.json()["error"]
+    assert narrow.post("/v1/anonymise/voice", data=clip()).status_code in (200, 408)
+    assert narrow.post("/v1/anonymise/voice", data=clip()).status_code == 200
+    assert narrow.app.state.workers.pids != before
+
+
+def test_a_crowd_is_turned_away(narrow: Service) -> None:
+    with ThreadPoolExecutor(6) as pool:
+        found = list(pool.map(lambda _: narrow.post(SLOW, data=LONG), range(6)))
+    turned = [one for one in found if one.status_code == 429]
+    assert len(turned) >= 4
+    assert {one.headers["retry-after"] for one in turned} == {"2"}
+    assert {one.status_code for one in found} <= {408, 429}
+    assert narrow.get("/healthz").status_code == 200
+
+
+@pytest.mark.parametrize("given", [None, "Bearer", "Bearer abd", "Basic abc", "Bearer äbc", "abc"])
+def test_a_wrong_token_is_refused(narrow: Service, given: str | None) -> None:
+    headers = {"Authorization": None if given is None else given.encode("latin-1")}
+    answer = narrow.get("/v1/methods", headers=headers)
+    assert answer.status_code == 401
+    assert answer.headers["www-authenticate"] == "Bearer"
+    assert narrow.get("/healthz", headers=headers).status_code == 200
+
+
+def test_a_killed_worker_costs_one_request(service: Service) -> None:
+    status: list[int] = []
+    one = threading.Thread(target=lambda: status.append(quietly(service, LONG)))
+    one.start()
+    time.sleep(0.4)
+    for pid in service.app.state.workers.pids:  # the one at work, and an idle one
+        os.kill(pid, signal.SIGKILL)
+    one.join(30)
+    assert status == [503]
+    for seed in range(4):
+        answer = service.post("/v1/anonymise/voice", data=clip(seed))
+        assert answer.status_code == 200, answer.text
+
+
+def test_work_ends_when_the_client_leaves(service: Service) -> None:
+    service.post("/v1/anonymise/voice", data=clip())
+    before = set(service.app.state.workers.pids)
+    port = int(service.url.rpartition(":")[2])
+    with socket.create_connection(("127.0.0.1", port), 10) as wire:
+        head = f"POST {SLOW} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(LONG)}\r\n\r\n"
+        wire.sendall(head.encode() + LONG)
+        time.sleep(0.4)
+    end = time.monotonic() + 5
+    while before <= set(service.app.state.workers.pids) and time.monotonic() < end:
+        time.sleep(0.02)
+    assert not before <= set(service.app.state.workers.pids)
+    assert service.post("/v1/anonymise/voice", data=clip()).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "https://elsewhere.example"},
+        {"Origin": "null"},
+        {"Host": "elsewhere.example"},
+        {"Host": "[::1"},
+    ],
+)
+def test_pages_of_others_are_refused(service: Service, headers: dict[str, str]) -> None:
+    answer = service.get("/v1/methods", headers=headers)
+    assert answer.status_code == 403
+    assert "access-control-allow-origin" not in answer.headers
+
+
+@pytest.mark.parametrize("path", ["/", "/healthz", "/nowhere", "/openapi.json"])
+def test_every_answer_is_guarded(service: Service, path: str) -> None:
+    headers = service.get(path, headers={"Origin": service.url}).headers
+    policy = headers["content-security-policy"]
+    assert "default-src 'none'" in policy and "unsafe" not in policy
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["cache-control"] == "no-store"
+    assert "access-control-allow-origin" not in headers
+    assert "server" not in headers
+
+
+def test_the_log_holds_no_data(service: Service, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG):
+        service.post("/v1/anonymise/text?lang=xx", data="Ann Lee of Berlin")
+        service.post("/v1/anonymise/text?speaker=Ann", data="Ann Lee of Berlin")
+        service.get("/Ann/Lee")
+        service.session.close()  # what was answered has been written down
+        time.sleep(0.1)
+    ours = [one.getMessage() for one in caplog.records if one.name == "sottovoce.serve"]
+    assert len(ours) == 3
+    for line in ours:
+        assert [part.partition("=")[0] for part in line.split()] == [
+            "id",
+            "received",
+            "sent",
+            "ms",
+            "status",
+        ]
+    said = " ".join(one.getMessage() for one in caplog.records if "urllib3" not in one.name)
+    assert not any(word in said for word in ("Ann", "Lee", "Berlin"))
+
+
+def test_metrics_count(service: Service) -> None:
+    def counted() -> dict[str, float]:
+        lines = [x for x in service.get("/metrics").text.splitlines() if not x.startswith("#")]
+        return {name: float(value) for name, _, value in (x.rpartition(" ") for x in lines)}
+
+    service.post("/transform", data="hello")
+    name = 'sottovoce_requests_total{service="/transform",status="200"}'
+    before = counted()
+    service.post("/transform", data="hello")
+    after = counted()
+    assert after[name] == before[name] + 1
+    assert after["sottovoce_received_bytes_total"] == before["sottovoce_received_bytes_total"] + 5
+    assert after["sottovoce_request_seconds_count"] == before["sottovoce_request_seconds_count"] + 2
+
+
+def test_32_at_once_get_their_own_answers_and_nothing_is_kept(service: Service) -> None:
+    asked: list[tuple[str, Any]] = []
+    for i in range(16):
+        asked += [
+            (f"/v1/anonymise/voice?seed={i}", clip(i, seconds=0.5 + i / 40)),
+            (f"/v1/anonymise/text?seed={i}", f"call Ann number {i} in Berlin at nine"),
+        ]
+    places = [Path(one) for one in ("/tmp", "/dev/shm", "/var/tmp") if Path(one).is_dir()]
+    before = {place: set(os.listdir(place)) for place in places}
+
+    def sent(one: tuple[str, Any]) -> bytes:
+        answer = service.session.post(service.url + one[0], data=one[1], timeout=60)
+        assert answer.status_code == 200, answer.text
+        content: bytes = answer.content
+        return content
+
+    alone = [sent(one) for one in asked]
+    with ThreadPoolExecutor(32) as pool:
+        together = list(pool.map(sent, asked))
+    assert together == alone
+    assert len(set(alone)) == 32
+    for place in places:
+        new = set(os.listdir(place)) - before[place]
+        assert not [one for one in new if "upload" in one or "sottovoce" in one], place

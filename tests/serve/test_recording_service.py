@@ -1,0 +1,58 @@
+"""Recordings with their text: the same words and sound as from the library."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+
+import pytest
+from live_service import Service, samples
+
+from sottovoce.anonymise.recording.align import align
+from sottovoce.corpus.audio import load_native
+from sottovoce.corpus.builtin import builtin_corpus
+from sottovoce.corpus.manifest import read_manifest
+from sottovoce.corpus.utterance import Utterance
+
+pytest.importorskip("pocketsphinx")
+
+
+@pytest.fixture(scope="module")
+def spoken(tmp_path_factory: pytest.TempPathFactory) -> Utterance:
+    corpus = builtin_corpus(tmp_path_factory.mktemp("cache"), speakers=2, utterances=2)
+    return read_manifest(corpus).utterances[0]
+
+
+def parts(one: Utterance) -> dict[str, bytes]:
+    return {"audio": Path(one.path).read_bytes(), "text": one.transcript.encode()}
+
+
+def test_words_are_found_when_they_were_said(service: Service, spoken: Utterance) -> None:
+    answer = service.post("/v1/align", files=parts(spoken))
+    assert answer.status_code == 200, answer.text
+    audio, rate = load_native(spoken)
+    wanted = align(audio, rate, spoken.transcript).to_dict()
+    assert answer.json() == wanted
+
+
+def test_listed_words_are_masked_in_sound_and_text(service: Service, spoken: Utterance) -> None:
+    words = spoken.transcript.split()
+    hidden = max(words, key=len).strip(".,")
+    query = f"?method=none&words={hidden}&typed=true&how=cut"
+    answer = service.post(f"/v1/anonymise/recording{query}", files=parts(spoken))
+    assert answer.status_code == 200, answer.text
+    found = answer.json()
+    assert hidden.lower() not in found["text"].lower()
+    assert found["masked_words"] >= 1
+    head, _, data = found["audio"].partition(",")
+    assert head == "data:audio/wav;base64"
+    sound, rate = samples(base64.b64decode(data))
+    audio, own = load_native(spoken)
+    assert rate == own and len(sound) != len(audio)
+
+
+def test_another_text_is_refused(service: Service, spoken: Utterance) -> None:
+    wrong = {**parts(spoken), "text": b"quite other words were never said in this place at all"}
+    answer = service.post("/v1/anonymise/recording?method=none", files=wrong)
+    assert answer.status_code == 400
+    assert "never" not in answer.json()["error"]

@@ -1,0 +1,160 @@
+"""Each service against a direct call of the library."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import soundfile
+from live_service import Service, clip, samples
+
+from sottovoce.anonymise import Secret
+from sottovoce.anonymise.text import TextAnonymiser
+from sottovoce.anonymise.voice import make_method
+from sottovoce.corpus.audio import load_native
+from sottovoce.measure import Scores, measure_scores
+
+
+def npz(**arrays: Any) -> bytes:
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
+    return buffer.getvalue()
+
+
+@pytest.fixture(scope="module")
+def vectors() -> list[bytes]:
+    rng = np.random.default_rng(5)
+    speakers = np.repeat([f"s{i}" for i in range(12)], 6)
+    voices = np.repeat(rng.normal(size=(12, 8)), 6, axis=0)
+    return [
+        npz(vectors=(voices + 0.5 * rng.normal(size=voices.shape)).astype("f4"), speakers=speakers)
+        for _ in range(2)
+    ]
+
+
+@pytest.mark.parametrize("kind", ["WAV", "FLAC", "OGG"])
+def test_a_voice_is_changed_as_the_library_does(
+    service: Service, tmp_path: Path, kind: str
+) -> None:
+    buffer = io.BytesIO()
+    soundfile.write(buffer, *samples(clip(1, rate=22050)), format=kind)
+    sound = buffer.getvalue()
+    answer = service.post("/v1/anonymise/voice?coefficient=0.8&format=flac&seed=3", data=sound)
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["content-type"] == "audio/flac"
+    got, rate = samples(answer.content)
+    path = tmp_path / "clip"
+    path.write_bytes(sound)
+    audio, own = load_native(path)
+    method = make_method("mcadams", Secret.reproducible(3), coefficient=0.8)
+    wanted = method.transform(audio, own, speaker="speaker", utterance="utterance")
+    assert rate == own == 22050
+    np.testing.assert_allclose(got, wanted, atol=1.01 / 32768)
+    assert np.abs(got - audio).max() > 0.01
+
+
+def test_draws_are_secret_unless_a_seed_is_given(service: Service) -> None:
+    def drawn(query: str) -> bytes:
+        content: bytes = service.post(f"/v1/anonymise/voice{query}", data=clip()).content
+        return content
+
+    assert drawn("") != drawn("")
+    assert drawn("?seed=1") == drawn("?seed=1") != drawn("?seed=2")
+    assert drawn("?seed=1&utterance=a") != drawn("?seed=1")
+
+
+def test_a_text_is_changed_as_the_library_does(service: Service) -> None:
+    said = "call Ann Lee in Berlin at nine pm"
+    answer = service.post("/v1/anonymise/text?lang=en&strategy=full&seed=4", data=said)
+    assert answer.status_code == 200, answer.text
+    wanted = TextAnonymiser("en", strategy="full", secret=Secret.reproducible(4)).transform(said)
+    assert answer.json() == wanted.to_dict()
+    assert "Ann" not in answer.text
+
+
+@pytest.mark.parametrize("form", ["npz", "csv", "tsv", "parquet"])
+def test_measures_are_those_of_the_library(service: Service, form: str) -> None:
+    rng = np.random.default_rng(0)
+    mated, nonmated = rng.normal(1, 1, 80), rng.normal(0, 1, 200)
+    rows = [(float(s), 1) for s in mated] + [(float(s), 0) for s in nonmated]
+    mark = {"csv": ",", "tsv": "\t"}.get(form, "")
+    if form == "npz":
+        data = npz(mated=mated, nonmated=nonmated)
+    elif form == "parquet":
+        import polars as pl
+
+        buffer = io.BytesIO()
+        columns = {"score": [s for s, _ in rows], "label": [k for _, k in rows]}
+        pl.DataFrame(columns).write_parquet(buffer)
+        data = buffer.getvalue()
+    else:
+        lines = [f"score{mark}label", *(f"{s!r}{mark}{label}" for s, label in rows)]
+        data = "\n".join(lines).encode()
+    answer = service.post("/v1/measure?resamples=200&seed=7", data=data)
+    assert answer.status_code == 200, answer.text
+    wanted = measure_scores(Scores(mated, nonmated), replicates=200, seed=7)
+    got = answer.json()
+    assert got["n_mated"] == 80
+    assert got["measures"]["eer"]["value"] == wanted.measures["eer"].value
+    if form == "npz":
+        assert got == json.loads(json.dumps(wanted.to_dict()))
+
+
+def test_embeddings_are_compared(service: Service, vectors: list[bytes]) -> None:
+    files = dict(zip(("original", "anonymised"), vectors, strict=True))
+    answer = service.post("/v1/similarity?interval=0", files=files)
+    assert answer.status_code == 200, answer.text
+    assert "/proc" not in answer.text
+    assert "deid" in answer.text.lower()
+
+
+def test_speakers_are_found_again(service: Service, vectors: list[bytes]) -> None:
+    files = dict(zip(("enrol", "trial"), vectors, strict=True))
+    answer = service.post("/v1/reidentify?lengths=1,3&interval=0", files=files)
+    assert answer.status_code == 200, answer.text
+    assert "/proc" not in answer.text
+
+
+def test_methods_and_strategies_are_listed(service: Service) -> None:
+    cards = {one["name"]: one for one in service.get("/v1/methods").json()["methods"]}
+    assert {"mcadams", "voicemask", "vtln", "xvector", "dar"} <= set(cards)
+    assert "pool" not in {one["name"] for one in cards["xvector"]["settings"]}
+    listed = service.get("/v1/strategies").json()
+    assert len(listed["languages"]) == 8 and "redact" in listed["strategies"]
+
+
+BAD: list[tuple[str, bytes, int, str]] = [
+    ("/v1/anonymise/voice", b"", 400, "empty"),
+    ("/v1/anonymise/voice", b"no sound at all", 400, "the audio: not audio"),
+    ("/v1/anonymise/voice?method=macadams", clip(), 400, "did you mean 'mcadams'"),
+    ("/v1/anonymise/voice?coefficient=9", clip(), 400, "0.3 to 1.5"),
+    ("/v1/anonymise/voice?colour=red", clip(), 400, "no setting is called 'colour'"),
+    ("/v1/anonymise/voice?method=vtln&targets=/etc", clip(), 400, "names a file"),
+    ("/v1/anonymise/voice?format=mp3", clip(), 422, "format"),
+    ("/v1/anonymise/voice?seed=-1", clip(), 422, "seed"),
+    ("/v1/anonymise/text?lang=xx", b"hello", 400, "xx"),
+    ("/v1/anonymise/text", b"\xff\xfe", 400, "UTF-8"),
+    ("/v1/anonymise/text", b"a" * (1 << 20) + b"a", 400, "cut it"),
+    ("/v1/measure", b"hello", 400, "the scores"),
+    ("/v1/measure", b"PK\x03\x04nonsense", 400, "the scores"),
+    ("/v1/measure?only=eerr", b"score,label\n1,1\n0,0\n", 400, "did you mean"),
+    ("/v1/reidentify", b"", 400, "no part 'enrol'"),
+    ("/v1/align", b"", 400, "no part 'audio'"),
+    ("/nowhere", b"", 404, "Not Found"),
+]
+
+
+@pytest.mark.parametrize(("path", "body", "status", "words"), BAD)
+def test_bad_input_is_one_line(
+    service: Service, path: str, body: bytes, status: int, words: str
+) -> None:
+    answer = service.post(path, data=body)
+    assert answer.status_code == status, answer.text
+    line = answer.json()["error"]
+    assert set(answer.json()) == {"error"}
+    assert words in line and "\n" not in line
+    assert "Traceback" not in line and "/proc" not in line
