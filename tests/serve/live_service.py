@@ -18,7 +18,7 @@ pytest.importorskip("fastapi")
 pytest.importorskip("uvicorn")
 requests = pytest.importorskip("requests")
 
-from sottovoce.serve.server import make_server  # noqa: E402
+from sottovoce.serve.server import listen, make_server  # noqa: E402
 from sottovoce.serve.settings import Settings  # noqa: E402
 
 
@@ -39,8 +39,8 @@ class Service:
 
 @contextmanager
 def running(**settings: Any) -> Iterator[Service]:
-    server = make_server(Settings(**{"port": 0, "workers": 2, **settings}))
-    listener = server.config.bind_socket()
+    chosen = Settings(**{"port": 0, "workers": 2, **settings})
+    server, listener = make_server(chosen), listen(chosen)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     end = time.monotonic() + 60

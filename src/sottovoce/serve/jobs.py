@@ -125,7 +125,7 @@ def align(files: Files, parameters: Parameters) -> tuple[str, bytes]:
 def masked(files: Files, parameters: Parameters) -> tuple[str, bytes]:
     """A recording in another voice with its private words masked, and its text without them."""
     from sottovoce.anonymise.recording.mask import Masking
-    from sottovoce.anonymise.recording.secure import Settings, secure
+    from sottovoce.anonymise.recording.secure import Settings, WithheldError, secure
     from sottovoce.anonymise.recording.sensitive import find_targets, private_words
     from sottovoce.corpus.utterance import Utterance
 
@@ -138,7 +138,10 @@ def masked(files: Files, parameters: Parameters) -> tuple[str, bytes]:
     recording(files[0])  # refused by its size before any work
     with as_path(files[0], "the audio") as path:
         one = Utterance("utterance", path, "speaker", transcript=said)
-        done = secure(one, targets, settings, secret=secret, method=method, lang=lang)
+        try:
+            done = secure(one, targets, settings, secret=secret, method=method, lang=lang)
+        except WithheldError as error:
+            raise InputError(f"withheld: {error}; check the text, or keep the voice") from None
         rate = audio_info(path).rate
     kind, sound = encoded(done.masked.audio, rate, "wav")
     return as_json(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import socket
 import sys
 
 import uvicorn
@@ -18,8 +19,6 @@ def make_server(settings: Settings) -> uvicorn.Server:
     logging.getLogger("uvicorn.access").disabled = True  # its lines hold paths with parameters
     config = uvicorn.Config(
         create_app(settings),
-        host=settings.host,
-        port=settings.port,
         access_log=False,
         log_config=None,
         server_header=False,
@@ -30,19 +29,25 @@ def make_server(settings: Settings) -> uvicorn.Server:
     return uvicorn.Server(config)
 
 
+def listen(settings: Settings) -> socket.socket:
+    """A socket where clients may knock at once; they are let in when the workers are ready."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    try:
+        return socket.create_server((settings.host, settings.port), family=family)
+    except OSError as error:
+        raise InputError(
+            f"{settings.host}:{settings.port}: cannot be listened on ({error.strerror}); name "
+            "another --host or --port"
+        ) from None
+
+
 def run(settings: Settings) -> None:
     """Serve until interrupted."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
     LOG.addHandler(handler)
     LOG.setLevel(logging.INFO)
-    server = make_server(settings)
-    try:
-        listener = server.config.bind_socket()
-    except SystemExit:
-        raise InputError(
-            f"{settings.host}:{settings.port}: cannot be listened on; name another --port"
-        ) from None
+    listener = listen(settings)
     where = listener.getsockname()
     LOG.info("listening on http://%s:%d (Ctrl-C ends)", where[0], where[1])
-    server.run(sockets=[listener])
+    make_server(settings).run(sockets=[listener])

@@ -156,7 +156,7 @@ async function maskRecording() {
   form.set("audio", clip);
   form.set("text", at("said").value);
   const query = new URLSearchParams({
-    method: at("method").value,
+    method: at("change").value === "yes" ? at("method").value : "none",
     lang: at("language").value,
     how: at("how").value,
     typed: "true",

@@ -1,0 +1,93 @@
+"""sottovoce serve: as a person starts it."""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from live_service import requests
+
+from sottovoce.cli.serve import command
+from sottovoce.errors import InputError, MissingExtraError, UsageError
+
+
+def test_it_serves_until_interrupted(tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("abc\n")
+    words = ["--port", "0", "--workers", "1", "--token-file", str(tmp_path / "token")]
+    start = "from sottovoce.cli.serve import command; command()"
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    process = subprocess.Popen(
+        [sys.executable, "-c", start, *words],
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TMPDIR": str(scratch)},
+    )
+    try:
+        assert process.stderr is not None
+        line = process.stderr.readline()
+        found = re.search(r"listening on (http://127\.0\.0\.1:\d+)", line)
+        assert found, line
+        sent = {"headers": {"Authorization": "Bearer abc"}, "timeout": 60}
+        url = f"{found[1]}/v1/anonymise/text?strategy=typed"
+        answer = requests.post(url, data="my name is Ann Lee", **sent)
+        assert answer.status_code == 200 and "Ann" not in answer.text
+        process.send_signal(signal.SIGINT)
+        _, rest = process.communicate(timeout=20)
+    finally:
+        process.kill()
+        process.communicate()
+    assert "Traceback" not in rest and "Ann" not in rest
+    assert list(scratch.rglob("*")) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (["--workers", "0"], UsageError),
+        (["--max-mb", "0"], UsageError),
+        (["--seconds", "0"], UsageError),
+        (["--queue", "-1"], UsageError),
+        (["--token-file", "/nowhere/token"], InputError),
+    ],
+)
+def test_wrong_settings_are_refused(words: list[str], error: type[Exception]) -> None:
+    assert isinstance(CliRunner().invoke(command, words).exception, error)
+
+
+def test_an_open_address_is_warned_about(monkeypatch: pytest.MonkeyPatch) -> None:
+    from sottovoce.serve import server
+
+    monkeypatch.setattr(server, "run", lambda settings: None)
+    told = CliRunner().invoke(command, ["--host", "0.0.0.0"]).stderr
+    assert "other machines, without a token" in told
+    assert CliRunner().invoke(command, []).stderr == ""
+
+
+def test_a_port_that_is_taken_is_one_line(service: Any) -> None:
+    words = ["--port", service.url.rpartition(":")[2]]
+    assert isinstance(CliRunner().invoke(command, words).exception, InputError)
+
+
+def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = builtins.__import__
+
+    def lacking(name: str, *rest: Any, **named: Any) -> Any:
+        if name.startswith(("uvicorn", "sottovoce.serve.server")):
+            raise ModuleNotFoundError("No module named 'uvicorn'", name="uvicorn")
+        return real(name, *rest, **named)
+
+    importlib.import_module("sottovoce.serve.settings")
+    monkeypatch.setattr(builtins, "__import__", lacking)
+    error = CliRunner().invoke(command, []).exception
+    assert isinstance(error, MissingExtraError)
+    assert "pip install 'sottovoce[serve]'" in str(error)
