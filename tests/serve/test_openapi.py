@@ -1,0 +1,75 @@
+"""Whatever is sent to any service that the schema names: a status it names, never a fault."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from live_service import Service, clip
+
+PATHS = (
+    "/v1/anonymise/voice",
+    "/v1/anonymise/text",
+    "/v1/anonymise/recording",
+    "/v1/align",
+    "/v1/measure",
+    "/v1/similarity",
+    "/v1/reidentify",
+    "/vpc",
+    "/transform",
+)
+BODIES = st.one_of(
+    st.binary(max_size=300),
+    st.text(max_size=300).map(str.encode),
+    st.sampled_from(
+        [
+            clip(seconds=0.1),
+            clip(seconds=0.1)[:1000],
+            b"PK\x03\x04" + bytes(40),
+            b"PAR1" + bytes(40),
+            b"score,label\n1,1\n2,0\n",
+            b"score\tlabel\nnan\t1\n",
+            b"fLaC" + bytes(60),
+        ]
+    ),
+)
+VALUES = st.one_of(
+    st.text(max_size=12),
+    st.sampled_from(
+        ["", "0", "-1", "1e999", "nan", "mcadams", "vtln", "none", "en", "typed", "1,3"]
+    ),
+    st.integers().map(str),
+)
+
+
+@pytest.fixture(scope="module")
+def schema(service: Service) -> dict[str, Any]:
+    found: dict[str, Any] = service.get("/openapi.json").json()
+    return found
+
+
+def test_every_service_is_in_the_schema(schema: dict[str, Any]) -> None:
+    posts = {path for path, item in schema["paths"].items() if "post" in item}
+    assert posts == set(PATHS)
+
+
+@given(data=st.data(), path=st.sampled_from(PATHS), body=BODIES)
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_input_is_a_fault(
+    service: Service, schema: dict[str, Any], data: Any, path: str, body: bytes
+) -> None:
+    item = schema["paths"][path]["post"]
+    names = [one["name"] for one in item.get("parameters", [])] + ["coefficient", "{", "r", "m"]
+    query = data.draw(st.dictionaries(st.sampled_from(names), VALUES, max_size=3))
+    sent: dict[str, Any] = {"data": body}
+    content = item["requestBody"]["content"]
+    if "multipart/form-data" in content and data.draw(st.booleans()):
+        parts = content["multipart/form-data"]["schema"]["required"]
+        sent = {"files": {name: data.draw(BODIES) for name in parts}}
+    answer = service.post(path, params=query, **sent)
+    assert str(answer.status_code) in item["responses"], answer.text
+    assert answer.status_code < 500, answer.text
+    kind = answer.headers["content-type"].partition(";")[0]
+    assert kind in item["responses"][str(answer.status_code)]["content"]
