@@ -47,7 +47,8 @@ def test_each_command_has_help_with_an_example(
 ) -> None:
     assert run([*command, "--help"]) == 0
     shown = capsys.readouterr().out
-    assert f"Example: sottovoce {' '.join(command)}" in shown and "--json" in shown
+    assert f"Example: sottovoce {' '.join(command)}" in shown
+    assert "--json" in shown or command == ["serve"]  # which runs until it is stopped
 
 
 @pytest.mark.parametrize("command", COMMANDS)

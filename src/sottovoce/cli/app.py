@@ -17,6 +17,7 @@ COMMANDS = {
     "attack": "Attack anonymised speech as an adversary would.",
     "align": "When each word and phone was said.",
     "slice": "Cut recordings into short pieces, shuffled and renamed.",
+    "serve": "The services over HTTP, with a page for the browser.",
     "embed": "Speaker embeddings of a corpus.",
     "train": "Train what the attackers and anonymisers use.",
     "corpus": "Check and describe a corpus of recordings.",
