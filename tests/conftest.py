@@ -9,6 +9,7 @@ from __future__ import annotations
 import socket
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -23,14 +24,31 @@ COMPILED = "sottovoce.measure.compiled"
 
 
 @pytest.fixture(autouse=True)
-def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing in the package may reach for the network."""
+def no_network(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing may reach for the network; tests of the service may reach this machine."""
+    connect, resolve = socket.socket.connect, socket.getaddrinfo
+    here = ("127.0.0.1", "localhost") if request.path.parent.name == "serve" else ()
 
-    def refuse(*_: object) -> None:
-        raise AssertionError("something reached for the network")
+    def only_here(self: socket.socket, address: Any) -> None:
+        local = bool(here) and self.family == socket.AF_UNIX
+        assert local or address[0] in here, "something reached for the network"
+        connect(self, address)
 
-    monkeypatch.setattr(socket.socket, "connect", refuse)
-    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    def only_known(host: Any, *rest: Any, **named: Any) -> Any:
+        assert host in here, "something reached for the network"
+        return resolve(host, *rest, **named)
+
+    monkeypatch.setattr(socket.socket, "connect", only_here)
+    monkeypatch.setattr(socket, "getaddrinfo", only_known)
+
+
+@pytest.fixture(scope="session")
+def service() -> Iterator[Any]:
+    """One running service for all tests of it."""
+    from live_service import running
+
+    with running() as one:
+        yield one
 
 
 @pytest.fixture(params=["plain", "compiled"])
