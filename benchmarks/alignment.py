@@ -1,15 +1,14 @@
 """How well words are found in recordings, and how well transcripts that are wrong are told.
 
     python benchmarks/alignment.py synthesised              needs the program flite
-    python benchmarks/alignment.py real CORPUS [COUNT]      every COUNT-th utterance is enough
-    python benchmarks/alignment.py wrong CORPUS [COUNT]     transcripts with one word changed
-    python benchmarks/alignment.py masking CORPUS [COUNT] [VOICE] [MASK] [LENGTH]
+    python benchmarks/alignment.py real CORPUS [COUNT] [FILE]    COUNT utterances, evenly spaced
+    python benchmarks/alignment.py wrong CORPUS [COUNT] [FILE]   transcripts with one word changed
 
 ``synthesised`` compares word boundaries with those the synthesiser used. ``real`` counts what is
-aligned, believed, or to be withheld. ``wrong`` replaces, removes or adds one word of a transcript
-and counts how often that is noticed; it cannot be told for words of under 5 letters, which are
-left alone. ``masking`` masks the longest word of every utterance, wherever it occurs, and attacks
-the result.
+aligned, believed, or withheld when one word of each utterance is to be masked. ``wrong`` replaces,
+removes or adds one word of a transcript and counts how often that is noticed; it cannot be told for
+words of under 5 letters, which are left alone. FILE gets a line of JSON for every utterance as it
+is done.
 """
 
 from __future__ import annotations
@@ -24,16 +23,12 @@ from pathlib import Path
 
 import numpy as np
 
-from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.recording.align import UnalignedError, align
-from sottovoce.anonymise.recording.export import export_corpus
-from sottovoce.anonymise.recording.mask import Masking
-from sottovoce.anonymise.recording.secure import Settings
-from sottovoce.anonymise.recording.verify import Verifier
-from sottovoce.anonymise.recording.words import tokens
-from sottovoce.anonymise.voice import make_method
-from sottovoce.asr.recogniser import make_recogniser
-from sottovoce.corpus import Corpus, open_corpus
+from sottovoce.anonymise.recording.mask import Target
+from sottovoce.anonymise.recording.secure import doubt
+from sottovoce.anonymise.recording.timing import TimedWord
+from sottovoce.anonymise.recording.words import key, tokens
+from sottovoce.corpus import open_corpus
 from sottovoce.corpus.audio import load_native
 from sottovoce.corpus.utterance import Utterance
 
@@ -128,13 +123,49 @@ def show(name: str, errors: list[float], more: str) -> None:
     )
 
 
+WITHHELD = {
+    "speech not in the text": "that is not in the text",
+    "a word does not sound as written": "does not sound",
+    "the private word, or one beside it, in doubt": "a word to be masked",
+    "a fifth of the words in doubt": "words are not surely",
+    "no second opinion": "no second opinion",
+    "not aligned": "do not fit",
+}
+"""Why utterances are withheld, and the words that say so."""
+
+_FUNCTION_WORDS = """
+a about above across after again against all along also although am among an and another any
+are around as at be because been before behind being below beneath beside between beyond both
+but by can cannot could did do does doing done down during each either else enough even ever
+every few for from had has have having he her here hers herself him himself his how i if in into
+is it its itself just less like many may me might mine more most much must my myself near
+neither never no nor not now of off on once one only onto or other ought our ours out over own
+quite rather same shall she should since so some still such than that the thee their theirs them
+themselves then there these they thine this those thou though through thus thy till to too
+toward towards under until unto up upon us very was we well were what when where whether which
+while who whom whose why will with within without would yes yet you your yours yourself
+"""
+FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
+"""Closed classes of English, and adverbs as frequent: none of them says who somebody is."""
+
+
+def private_word(one: Utterance) -> str:
+    """The word that plays the private one: the longest that is no function word, the first of them.
+
+    Empty if there is none.
+    """
+    words = [key(word.text) for word in tokens(one.transcript)]
+    return max((word for word in words if word not in FUNCTION_WORDS), key=len, default="")
+
+
 def sample(path: str, count: str = "200") -> list[Utterance]:
     said = list(open_corpus(path))
     return said[:: max(1, len(said) // int(count))][: int(count)]
 
 
-def real(path: str, count: str = "200") -> None:
-    states = {"confident": 0, "words in doubt": 0, "speech not in the text": 0, "not aligned": 0}
+def real(path: str, count: str = "200", lines: str = "") -> None:
+    """Every utterance ends as one of these: aligned, with or without doubts, or withheld."""
+    ends = dict.fromkeys(("without any doubt", "with words in doubt", *WITHHELD), 0)
     words = doubted = 0
     audio_s = 0.0
     began = time.process_time()
@@ -142,26 +173,42 @@ def real(path: str, count: str = "200") -> None:
     for one in chosen:
         audio, rate = load_native(one)
         audio_s += len(audio) / rate
-        try:
-            found = align(audio, rate, one.transcript)
-        except UnalignedError:
-            states["not aligned"] += 1
-            continue
-        words += len(found.words)
-        doubted += sum(not word.trusted for word in found.words)
-        states[
-            "confident"
-            if found.confident
-            else "speech not in the text"
-            if found.doubts
-            else "words in doubt"
-        ] += 1
+        end, found = end_of(one, audio, rate)
+        ends[end] += 1
+        words += len(found)
+        doubted += sum(not word.trusted for word in found)
+        note(lines, {"utterance": one.id, "end": end, "words": len(found)})
     spent = time.process_time() - began
-    print(f"{path}: {len(chosen)} utterances, {audio_s / 60:.1f} min; {states}")
+    withheld = sum(ends[why] for why in WITHHELD)
+    assert sum(ends.values()) == len(chosen)
+    print(f"{path}: {len(chosen)} utterances, {audio_s / 60:.1f} min; {ends}")
+    print(f"aligned {len(chosen) - withheld}, withheld {withheld}, sum {sum(ends.values())}")
     print(f"{doubted} of {words} words in doubt; {spent / audio_s:.3f} CPU s a second of audio")
 
 
-def wrong(path: str, count: str = "100") -> None:
+def end_of(one: Utterance, audio: np.ndarray, rate: int) -> tuple[str, tuple[TimedWord, ...]]:
+    """What becomes of an utterance whose private word is to be masked, and its words."""
+    try:
+        found = align(audio, rate, one.transcript)
+    except UnalignedError:
+        return "not aligned", ()
+    private = private_word(one)
+    said = enumerate(tokens(one.transcript))
+    targets = [Target(at, at) for at, word in said if key(word.text) == private]
+    why = doubt(found, targets)
+    if why:
+        return next(kind for kind, words in WITHHELD.items() if words in why), found.words
+    return ("without any doubt" if found.confident else "with words in doubt"), found.words
+
+
+def note(lines: str, what: dict[str, object]) -> None:
+    """Add a line to a file of results, if there is one, so that a run cut short leaves some."""
+    if lines:
+        with Path(lines).open("a", encoding="utf-8") as out:
+            out.write(json.dumps(what) + "\n")
+
+
+def wrong(path: str, count: str = "100", lines: str = "") -> None:
     rng = random.Random(0)
     chosen = sample(path, count)
     pool = [w.text for one in chosen for w in tokens(one.transcript) if len(w.text) > 4]
@@ -181,8 +228,9 @@ def wrong(path: str, count: str = "100") -> None:
             "added": [*words[:at], other, *words[at:]],
         }
         audio, rate = load_native(one)
-        for name, text in texts.items():
-            noticed[name] += not believed(audio, rate, " ".join(text))
+        found = {name: not believed(audio, rate, " ".join(text)) for name, text in texts.items()}
+        noticed = {name: noticed[name] + found[name] for name in noticed}
+        note(lines, {"utterance": one.id, **found})
     print(f"{path}: {used} utterances; not believed: {noticed}")
 
 
@@ -193,32 +241,6 @@ def believed(audio: np.ndarray, rate: int, text: str) -> bool:
         return False
 
 
-def masking(
-    path: str,
-    count: str = "266",
-    voice: str = "none",
-    how: str = "silence",
-    length: str = "0.4",
-) -> None:
-    chosen = sample(path, count)
-    listed = sorted({max((w.text for w in tokens(u.transcript)), key=len) for u in chosen})
-    verifier = Verifier(make_recogniser())
-    secret = Secret.reproducible(1)
-    with tempfile.TemporaryDirectory() as folder:
-        done = export_corpus(
-            Corpus("sample", Path(folder) / "none", tuple(chosen)),
-            Path(folder) / "out",
-            purpose="acoustic",
-            secret=secret,
-            settings=Settings(Masking(how, length=None if length == "natural" else float(length))),  # type: ignore[arg-type]
-            listed=listed,
-            method=None if voice == "none" else make_method(voice, secret),
-            observe=verifier.observe,
-        )
-    print(json.dumps(done.to_dict() | {"withheld": len(done.withheld)}))
-    print(json.dumps(verifier.report(secret.generator("verify")).to_dict(), indent=1))
-
-
 if __name__ == "__main__":
-    parts = {"synthesised": synthesised, "real": real, "wrong": wrong, "masking": masking}
+    parts = {"synthesised": synthesised, "real": real, "wrong": wrong}
     parts[sys.argv[1]](*sys.argv[2:])  # type: ignore[operator]

@@ -25,6 +25,7 @@ from sottovoce.anonymise.recording.align import UnalignedError, times_at_speed
 from sottovoce.anonymise.recording.closed_set import pick
 from sottovoce.anonymise.recording.mask import Masked
 from sottovoce.anonymise.recording.rates import Count, Rate
+from sottovoce.anonymise.recording.recovery import distance, recovered
 from sottovoce.anonymise.recording.secure import Secured
 from sottovoce.anonymise.recording.words import key, tokens
 from sottovoce.asr.normalise import normalise
@@ -94,6 +95,7 @@ class _Seen:
 
     runs: list[str]
     """Words that were masked together."""
+    kept: list[str]
     heard: str
     lengths: list[tuple[str, float, float]]
     """Of spans of one word: the word, its own seconds, those of the masked stretch."""
@@ -126,10 +128,10 @@ class Verifier:
         same = np.array_equal(turned, masked.audio)
         inverted = after if same else self._hear(turned, rate)
         for name, heard in (("before", before), ("after", after), ("inverted", inverted)):
-            self._count(name).add(*_found(gone, heard))
+            self._count(name).add(*recovered(gone, heard, kept))
         self._errors("errors_before", [*(t.text for t in said)], before)
         self._errors("errors_after", kept, after)
-        self.seen.append(_Seen(gone, after, _lengths(done), _crops(done, turned)))
+        self.seen.append(_Seen(gone, kept, after, _lengths(done), _crops(done, turned)))
         self.correlation = max(self.correlation, correlation(done.voiced, masked))
         self.untouched &= untouched(done.voiced, masked)
         self.neighbours += _neighbours(done)
@@ -142,7 +144,7 @@ class Verifier:
             raise TooFewError("no word was masked; there is nothing to verify")
         invented = Count()
         for one, other in zip(self.seen, [*self.seen[1:], *self.seen[:1]], strict=True):
-            invented.add(*_found(one.runs, other.heard))
+            invented.add(*recovered(one.runs, other.heard, other.kept))
         chance = max(invented.hits, 1) / max(invented.total, 1)
         crops = _one_each([crop for one in self.seen for crop in one.crops], rng)
         closed = {name: Count() for name in ("before", "after", "inverted")}
@@ -181,36 +183,6 @@ class Verifier:
 
 
 # ======================================================================================= the parts
-
-
-def _found(runs: Sequence[str], heard: str) -> tuple[int, int]:
-    """How many words of masked runs were heard: each by itself, or its whole run as it is written.
-
-    The second is for numbers, which recognisers write as they like.
-    """
-    plain = {key(word.text) for word in tokens(heard)}
-    written = f" {normalise(heard)} "
-    hits = total = 0
-    for run in runs:
-        words = [word.text for word in tokens(run)]
-        total += len(words)
-        whole = bool(words) and f" {normalise(run)} " in written
-        hits += sum(whole or key(w) in plain or f" {normalise(w)} " in written for w in words)
-    return hits, total
-
-
-def distance(wanted: Sequence[str], heard: Sequence[str]) -> int:
-    """Fewest words to be changed, added or removed.
-
-    >>> distance("a b c".split(), "a x c d".split())
-    2
-    """
-    row = list(range(len(heard) + 1))
-    for i, one in enumerate(wanted, 1):
-        before, row[0] = row[0], i
-        for j, other in enumerate(heard, 1):
-            before, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, before + (one != other))
-    return row[-1]
 
 
 def turned_round(masked: Masked) -> Audio:
