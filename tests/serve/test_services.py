@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from live_service import Service, clip, samples
 
 from sottovoce.anonymise import Secret
 from sottovoce.anonymise.text import TextAnonymiser
+from sottovoce.anonymise.text.account import guarantee_of
 from sottovoce.anonymise.voice import make_method
 from sottovoce.corpus.audio import load_native
 from sottovoce.measure import Scores, measure_scores
@@ -71,8 +73,11 @@ def test_a_text_is_changed_as_the_library_does(service: Service) -> None:
     said = "call Ann Lee in Berlin at nine pm"
     answer = service.post("/v1/anonymise/text?lang=en&strategy=full&seed=4", data=said)
     assert answer.status_code == 200, answer.text
-    wanted = TextAnonymiser("en", strategy="full", secret=Secret.reproducible(4)).transform(said)
-    assert answer.json() == wanted.to_dict()
+    anonymiser = TextAnonymiser("en", strategy="full", secret=Secret.reproducible(4))
+    promised = guarantee_of(anonymiser)
+    assert promised is not None
+    wanted = {**anonymiser.transform(said).to_dict(), "guarantee": promised.to_dict()}
+    assert answer.json() == wanted
     assert "Ann" not in answer.text
 
 
@@ -158,3 +163,37 @@ def test_bad_input_is_one_line(
     assert set(answer.json()) == {"error"}
     assert words in line and "\n" not in line
     assert "Traceback" not in line and "/proc" not in line
+
+
+def test_what_was_found_is_shown_as_a_page(service: Service, vectors: list[bytes]) -> None:
+    rng = np.random.default_rng(0)
+    scores = npz(mated=rng.normal(1, 1, 80), nonmated=rng.normal(0, 1, 200))
+    asked: list[tuple[str, dict[str, Any], int]] = [
+        ("/v1/measure?resamples=20&only=eer,d_ece", {"data": scores}, 3),
+        (
+            "/v1/similarity?interval=0",
+            {"files": dict(zip(("original", "anonymised"), vectors, strict=True))},
+            1,
+        ),
+        (
+            "/v1/reidentify?interval=0&lengths=1,3&populations=5,12",
+            {"files": dict(zip(("enrol", "trial"), vectors, strict=True))},
+            4,
+        ),
+    ]
+    for path, given, drawings in asked:
+        answer = service.post(f"{path}&format=html", **given)
+        assert answer.status_code == 200, answer.text
+        assert answer.headers["content-type"] == "text/html; charset=utf-8"
+        assert "sandbox" in answer.headers["content-security-policy"]
+        assert answer.text.count("<svg") == drawings
+        assert "<script" not in answer.text and "/proc" not in answer.text
+
+
+def test_the_page_may_show_a_report(service: Service) -> None:
+    """A report in a frame of the page is under the page's policy: it must name its style."""
+    from sottovoce.report.page import document
+
+    style = unescape(document("")).partition("style-src ")[2].partition(";")[0]
+    policy = service.get("/").headers["content-security-policy"]
+    assert style.startswith("'sha256-") and style in policy

@@ -29,6 +29,12 @@ from sottovoce.errors import InputError, MissingExtraError
 @click.option(
     "--seconds", type=float, default=60.0, show_default=True, help="Time a request may take."
 )
+@click.option(
+    "--audits",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Show the reports of the audits in DIR.",
+)
 def command(
     host: str,
     port: int,
@@ -37,6 +43,7 @@ def command(
     max_mb: int,
     queue: int,
     seconds: float,
+    audits: Path | None,
 ) -> None:
     """Serve the page and the services until interrupted.
 
@@ -53,6 +60,7 @@ def command(
         max_bytes=max_mb * MEGABYTE,
         queue=queue,
         seconds=seconds,
+        audits=audits,
         **given,
     )
     try:

@@ -11,7 +11,7 @@ from starlette.responses import FileResponse, PlainTextResponse
 from starlette.staticfiles import StaticFiles
 
 from sottovoce import __version__
-from sottovoce.serve import comprise, measure, recording, text, voice
+from sottovoce.serve import audits, comprise, measure, recording, text, voice
 from sottovoce.serve.exchange import add_handlers
 from sottovoce.serve.guard import Guard
 from sottovoce.serve.metrics import Metrics
@@ -19,6 +19,7 @@ from sottovoce.serve.settings import Settings
 from sottovoce.serve.workers import Workers
 
 STATIC = str(files("sottovoce.serve") / "static")
+REPORT_STYLE = str(files("sottovoce.report") / "page.css")
 
 
 def create_app(settings: Settings | None = None) -> FastAPI:
@@ -36,7 +37,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.settings = settings
     metrics = Metrics()
     add_handlers(app)
-    for service in (voice, text, recording, measure, comprise):
+    for service in (voice, text, recording, measure, audits, comprise):
         app.include_router(service.router)
 
     @app.get("/healthz", summary="Whether the service is up", tags=["service"])
@@ -50,6 +51,11 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     @app.get("/", include_in_schema=False)
     async def page() -> FileResponse:
         return FileResponse(f"{STATIC}/index.html")
+
+    @app.get("/static/report.css", include_in_schema=False)
+    async def style() -> FileResponse:
+        """What the page and the reports it shows have in common."""
+        return FileResponse(REPORT_STYLE)
 
     app.mount("/static", StaticFiles(directory=STATIC))
     app.add_middleware(Guard, settings=settings, metrics=metrics)

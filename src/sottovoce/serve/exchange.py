@@ -18,8 +18,11 @@ from starlette.responses import JSONResponse, Response
 
 from sottovoce.errors import SottovoceError, UsageError
 from sottovoce.serve.guard import RETRY, TooLargeError, fault, refused, too_large
+from sottovoce.serve.pages import HEADERS as REPORT
 from sottovoce.serve.settings import Settings
 from sottovoce.serve.workers import FaultError, LostError, RefusedError, SlowError
+
+HTML = "text/html"
 
 
 class Problem(BaseModel):
@@ -33,15 +36,18 @@ _WHEN = {
     400: "The input or a parameter is not what it should be.",
     401: "The token is missing or wrong.",
     403: "Asked by a page of another origin, or by another name than localhost.",
+    404: "There is no such thing.",
     408: "It took too long to arrive or to be computed.",
     413: "It is too large.",
     422: "A parameter has the wrong type or range.",
     429: "All workers are busy; Retry-After says when to come again.",
     503: "The worker was lost; send it again.",
 }
-PROBLEMS: dict[int | str, dict[str, Any]] = {
-    status: {"model": Problem, "description": words} for status, words in _WHEN.items()
-}
+
+
+def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """OpenAPI's description of refusals."""
+    return {one: {"model": Problem, "description": _WHEN[one]} for one in statuses}
 
 
 def binary(kind: str, words: str) -> dict[str, Any]:
@@ -70,9 +76,12 @@ def parts(**words: str) -> dict[str, Any]:
 
 def answers(kind: str, words: str) -> dict[int | str, dict[str, Any]]:
     """OpenAPI's description of all answers of a service."""
-    schema = {"type": "object"} if kind.endswith("json") else {"type": "string"}
-    kinds = {one: {"schema": schema} for one in kind.split()}
-    return {**PROBLEMS, 200: {"description": words, "content": kinds}}
+    kinds = {
+        one: {"schema": {"type": "object" if one.endswith("json") else "string"}}
+        for one in kind.split()
+    }
+    refusals = problems(*(one for one in _WHEN if one != 404))
+    return {**refusals, 200: {"description": words, "content": kinds}}
 
 
 async def body_of(request: Request) -> bytes:
@@ -124,7 +133,7 @@ async def answered(
         if not work.done():
             raise ClientDisconnect
         kind, body = work.result()
-        return Response(body, media_type=kind)
+        return Response(body, media_type=kind, headers=REPORT if kind == HTML else None)
     finally:
         for task in (work, gone):
             task.cancel()

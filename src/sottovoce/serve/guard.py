@@ -18,15 +18,17 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sottovoce.serve.metrics import Metrics
+from sottovoce.serve.pages import style_source
 from sottovoce.serve.settings import Settings, is_loopback
 
 LOG = logging.getLogger("sottovoce.serve")
 
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-    "img-src 'self'; media-src 'self' blob: data:; base-uri 'none'; form-action 'none'; "
-    "frame-ancestors 'none'"
+    "default-src 'none'; script-src 'self'; connect-src 'self'; img-src 'self'; "
+    f"style-src 'self' {style_source()}; frame-src 'self' blob:; "
+    "media-src 'self' blob: data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
+"""Of the page; a report within it, as a blob or srcdoc, is under it too."""
 HEADERS = {
     "content-security-policy": POLICY,
     "permissions-policy": "microphone=(self), camera=(), geolocation=()",
@@ -145,7 +147,8 @@ class Visit:
         if message["type"] == "http.response.start":
             self.answered, self.status = True, message["status"]
             headers = MutableHeaders(scope=message)
-            headers.update({**HEADERS, "x-request-id": self.id})
+            for name, value in {**HEADERS, "x-request-id": self.id}.items():
+                headers.setdefault(name, value)
         self.sent += len(message.get("body", b""))
         await self._send(message)
 

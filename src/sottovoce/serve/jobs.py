@@ -22,6 +22,7 @@ from sottovoce.corpus.audio import FORMATS, Audio, audio_info, load_native
 from sottovoce.errors import InputError, SottovoceError, UsageError
 from sottovoce.measure import measure_scores
 from sottovoce.measure.readers import READERS
+from sottovoce.serve import pages
 from sottovoce.serve.uploads import as_path, table_kind, with_commas
 
 Files = list[bytes]
@@ -35,6 +36,7 @@ MOST_TEXT = 1 << 20
 """Bytes of a text."""
 UNTRAINED = ("cosine", "euclidean")
 JSON = "application/json"
+HTML = "text/html"
 TEXT = "text/plain; charset=utf-8"
 
 
@@ -74,19 +76,26 @@ def voice(files: Files, parameters: Parameters) -> tuple[str, bytes]:
 
 def text(files: Files, parameters: Parameters) -> tuple[str, bytes]:
     """A text with its private words replaced; as JSON with what was found, or plain."""
+    from sottovoce.anonymise.text.account import guarantee_of
+
     anonymiser = TextAnonymiser(secret=secret_of(parameters), **parameters["settings"])
     changed = anonymiser.transform(words_of(files[0]))
     if parameters.get("plain"):
         return TEXT, changed.text.encode()
-    return as_json(changed.to_dict())
+    promised = guarantee_of(anonymiser)
+    told = None if promised is None else promised.to_dict()
+    return as_json({**changed.to_dict(), "guarantee": told})
 
 
 def measure(files: Files, parameters: Parameters) -> tuple[str, bytes]:
     """All score measures of a file of scores."""
+    html = parameters.pop("format", "json") == "html"
     kind = table_kind(files[0])
     data = with_commas(files[0]) if kind == ".csv" else files[0]
     with as_path(data, "the scores") as path:
-        return as_json(measure_scores(READERS[kind](path), **parameters).to_dict())
+        scores = READERS[kind](path)
+        found = measure_scores(scores, **parameters)
+        return as_html(pages.scores_page(found, scores)) if html else as_json(found.to_dict())
 
 
 def similarity(files: Files, parameters: Parameters) -> tuple[str, bytes]:
@@ -97,7 +106,9 @@ def similarity(files: Files, parameters: Parameters) -> tuple[str, bytes]:
         embeddings(*one) for one in zip(files, ("original", "anonymised"), strict=True)
     )
     linkage = linkage_of(parameters.pop("backend"), before)
-    return as_json(compare(before, after, linkage, **parameters).to_dict())
+    html = parameters.pop("format", "json") == "html"
+    found = compare(before, after, linkage, **parameters)
+    return as_html(pages.similarity_page(found)) if html else as_json(found.to_dict())
 
 
 def reidentify(files: Files, parameters: Parameters) -> tuple[str, bytes]:
@@ -110,7 +121,9 @@ def reidentify(files: Files, parameters: Parameters) -> tuple[str, bytes]:
     for name in ("lengths", "populations"):
         if parameters.get(name) is not None:
             parameters[name] = tuple(parameters[name])
-    return as_json(study(known, unknown, linkage, settings=Settings(**parameters)).to_dict())
+    html = parameters.pop("format", "json") == "html"
+    found = study(known, unknown, linkage, settings=Settings(**parameters))
+    return as_html(pages.reidentification_page(found)) if html else as_json(found.to_dict())
 
 
 def align(files: Files, parameters: Parameters) -> tuple[str, bytes]:
@@ -143,11 +156,20 @@ def masked(files: Files, parameters: Parameters) -> tuple[str, bytes]:
         except WithheldError as error:
             raise InputError(f"withheld: {error}; check the text, or keep the voice") from None
         rate = audio_info(path).rate
+    spans = [
+        {
+            "kinds": [label for label in span.labels if label],
+            "before": [at / rate for at in span.before],
+            "after": [at / rate for at in span.after],
+        }
+        for span in done.masked.spans
+    ]
     kind, sound = encoded(done.masked.audio, rate, "wav")
     return as_json(
         {
             "text": done.text,
             "masked_words": sum(word is None for word in done.masked.words),
+            "spans": spans,
             "audio": f"data:{kind};base64,{base64.b64encode(sound).decode()}",
         }
     )
@@ -236,3 +258,8 @@ def linkage_of(name: str, like: Any) -> Any:
 def as_json(data: dict[str, Any]) -> tuple[str, bytes]:
     """Data as a JSON document."""
     return JSON, json.dumps(data, ensure_ascii=False, allow_nan=False).encode()
+
+
+def as_html(page: str) -> tuple[str, bytes]:
+    """A page that shows what was found."""
+    return HTML, page.encode()

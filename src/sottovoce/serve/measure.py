@@ -21,6 +21,10 @@ Backend = Annotated[
     Literal["cosine", "euclidean"], Query(description="What turns two vectors into a score.")
 ]
 Numbers = Annotated[str | None, Query(description="Whole numbers with commas between.")]
+Shown = Annotated[
+    Literal["json", "html"], Query(description="Of the answer; html is a page with figures.")
+]
+_KINDS = "application/json text/html"
 _EMBEDDINGS = ".npz (arrays vectors and speakers) or .parquet"
 
 
@@ -37,7 +41,7 @@ async def measures() -> dict[str, Any]:
     "/v1/measure",
     summary="All score measures of a set of scores",
     response_class=Response,
-    responses=answers("application/json", "As of `sottovoce measure --json`."),
+    responses=answers(_KINDS, "As of `sottovoce measure --json`, or a page."),
     openapi_extra=binary(
         "application/octet-stream", "Scores: .npz, .csv, .tsv or .parquet, told by the content."
     ),
@@ -48,6 +52,7 @@ async def measure(
     interval: Interval = 0.95,
     resamples: Resamples = None,
     seed: Draws = 0,
+    format: Shown = "json",  # noqa: A002
 ) -> Response:
     """Each measure with interval, chance level and direction."""
     names = [name.strip() for name in only.split(",") if name.strip()] if only else None
@@ -56,6 +61,7 @@ async def measure(
         "interval": interval or None,
         "replicates": resamples,
         "seed": seed,
+        "format": format,
     }
     return await answered(request, "measure", [await body_of(request)], parameters)
 
@@ -64,7 +70,7 @@ async def measure(
     "/v1/similarity",
     summary="Voices before and after anonymisation",
     response_class=Response,
-    responses=answers("application/json", "As of `sottovoce similarity --json`."),
+    responses=answers(_KINDS, "As of `sottovoce similarity --json`, or a page."),
     openapi_extra=parts(original=_EMBEDDINGS, anonymised=_EMBEDDINGS),
 )
 async def similarity(
@@ -73,6 +79,7 @@ async def similarity(
     interval: Interval = 0.95,
     resamples: Resamples = 1000,
     seed: Draws = 0,
+    format: Shown = "json",  # noqa: A002
 ) -> Response:
     """Similarity matrices, de-identification and voice distinctiveness."""
     parameters = {
@@ -80,6 +87,7 @@ async def similarity(
         "interval": interval or None,
         "replicates": resamples,
         "seed": seed,
+        "format": format,
     }
     files = await form_of(request, "original", "anonymised")
     return await answered(request, "similarity", files, parameters)
@@ -89,7 +97,7 @@ async def similarity(
     "/v1/reidentify",
     summary="How likely speakers are found again among others",
     response_class=Response,
-    responses=answers("application/json", "As of `sottovoce reidentify --json`."),
+    responses=answers(_KINDS, "As of `sottovoce reidentify --json`, or a page."),
     openapi_extra=parts(enrol=_EMBEDDINGS, trial=_EMBEDDINGS),
 )
 async def reidentify(
@@ -100,6 +108,7 @@ async def reidentify(
     top: Annotated[int, Query(ge=1, le=1_000_000, description="k of top-k.")] = 20,
     interval: Interval = 0.95,
     seed: Draws = 0,
+    format: Shown = "json",  # noqa: A002
 ) -> Response:
     """Singling Out, Linkability, rank and top-k over population size."""
     parameters = {
@@ -109,6 +118,7 @@ async def reidentify(
         "k": top,
         "confidence": interval or None,
         "seed": seed,
+        "format": format,
     }
     return await answered(
         request, "reidentify", await form_of(request, "enrol", "trial"), parameters

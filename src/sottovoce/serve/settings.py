@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import os
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from sottovoce.errors import UsageError
 
@@ -31,6 +32,8 @@ class Settings:
     """Size of a request."""
     token: str | None = field(default=None, repr=False)
     """What clients must bring, if anything."""
+    audits: Path | None = None
+    """A folder of audits whose reports are shown."""
 
     def __post_init__(self) -> None:
         for name in ("workers", "max_bytes"):
@@ -42,6 +45,8 @@ class Settings:
             raise UsageError(f"seconds {self.seconds:g}; use more than 0")
         if self.token is not None and not (self.token.isascii() and self.token.strip()):
             raise UsageError("a token that is empty or not ASCII; use letters and digits")
+        if self.audits is not None and not self.audits.is_dir():
+            raise UsageError(f"audits {self.audits}: no folder; name one that holds audits")
 
     @property
     def loopback(self) -> bool:

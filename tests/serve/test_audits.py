@@ -1,0 +1,126 @@
+"""Reports of audits are shown when asked for, and nothing else of the machine is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from live_service import Service, running
+
+NAME = "made up <b>"
+
+
+def findings() -> dict[str, Any]:
+    row = {
+        "anonymiser": "mcadams",
+        "attacker": "informed",
+        "measures": {"eer": {"value": 0.1, "low": 0.05, "high": 0.15, "chance": 0.5}},
+        "trust": {"trustworthy": True, "reasons": []},
+    }
+    return {
+        "name": NAME,
+        "synthetic": True,
+        "rows": [row, {**row, "attacker": "ignorant"}],
+        "anonymisers": [{"anonymiser": "mcadams"}],
+    }
+
+
+def write_audit(folder: Path) -> Path:
+    folder.mkdir(parents=True)
+    (folder / "measures.json").write_text(json.dumps(findings()))
+    (folder / "report.html").write_text("<!doctype html><title>the report</title>")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("audits")
+    shown = root / "shown"
+    write_audit(shown / "first audit")
+    outside = write_audit(root / "secret")
+    (shown / "linked").symlink_to(outside)
+    half = write_audit(shown / "half-linked")
+    (half / "report.html").unlink()
+    (half / "report.html").symlink_to(outside / "report.html")
+    broken = write_audit(shown / "broken")
+    (broken / "measures.json").write_text('{"rows": [1]}')
+    (shown / "empty").mkdir()
+    (shown / "report.html").write_text("not an audit")
+    return shown
+
+
+@pytest.fixture(scope="module")
+def showing(folder: Path) -> Iterator[Service]:
+    with running(workers=1, audits=folder, token="abc") as one:
+        one.session.headers["Authorization"] = "Bearer abc"
+        yield one
+
+
+def test_audits_are_listed(showing: Service) -> None:
+    answer = showing.get("/v1/audits")
+    assert answer.status_code == 200, answer.text
+    found = answer.json()
+    assert found["shown"] is True
+    assert [one["name"] for one in found["audits"]] == ["first audit"]
+    (one,) = found["audits"]
+    assert one["title"] == NAME and one["synthetic"] is True
+    assert one["verdict"] == "The anonymiser tried lets people be found again."
+    assert (one["anonymisers"], one["attackers"]) == (["mcadams"], ["informed", "ignorant"])
+    assert one["date"].endswith("+00:00")
+
+
+def test_a_report_is_shown_as_it_is_without_scripts(showing: Service) -> None:
+    answer = showing.get("/v1/audits/first%20audit/report")
+    assert answer.status_code == 200
+    assert answer.text == "<!doctype html><title>the report</title>"
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    policy = answer.headers["content-security-policy"]
+    assert policy.startswith("sandbox; default-src 'none'") and "script-src" not in policy
+    assert "frame-ancestors 'self'" in policy
+    assert answer.headers["x-frame-options"] == "SAMEORIGIN"
+    assert answer.headers["cache-control"] == "no-store"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "linked",
+        "half-linked",
+        "empty",
+        "nobody",
+        "..",
+        ".",
+        "%2e%2e",
+        "..%2fsecret",
+        "%2e%2e%2fsecret",
+        "..%5csecret",
+        "first%20audit%2f..%2f..%2fsecret",
+        "first%20audit%00",
+        "%00",
+        "%ff",
+        "a" * 5000,
+    ],
+)
+def test_nothing_else_is_shown(showing: Service, name: str) -> None:
+    import http.client
+
+    wire = http.client.HTTPConnection(showing.url.removeprefix("http://"), timeout=20)
+    wire.request("GET", f"/v1/audits/{name}/report", headers={"Authorization": "Bearer abc"})
+    answer = wire.getresponse()
+    body = answer.read()
+    wire.close()
+    assert answer.status == 404, body
+    assert b"the report" not in body
+
+
+def test_a_token_is_needed(showing: Service) -> None:
+    for path in ("/v1/audits", "/v1/audits/first%20audit/report"):
+        assert showing.get(path, headers={"Authorization": None}).status_code == 401
+
+
+def test_by_default_there_are_none(service: Service) -> None:
+    assert service.get("/v1/audits").json() == {"shown": False, "audits": []}
+    assert service.get("/v1/audits/first%20audit/report").status_code == 404
