@@ -34,7 +34,9 @@ def ids(speech: Speech) -> set[str]:
 
 
 def test_other_speakers_to_train_on_leave_all_to_attack(corpus: Corpus, others: Corpus) -> None:
-    enrol, trial, train = divide(Speech.of(corpus), Speech.of(others))
+    parts = divide(Speech.of(corpus), Speech.of(others))
+    enrol, trial, train = parts.enrol, parts.trial, parts.train
+    assert parts.left_out == ()
     assert train.corpus is others
     assert not ids(enrol) & ids(trial) and ids(enrol) | ids(trial) == {one.id for one in corpus}
     assert enrol.corpus.speakers == trial.corpus.speakers == corpus.speakers
@@ -42,14 +44,26 @@ def test_other_speakers_to_train_on_leave_all_to_attack(corpus: Corpus, others: 
 
 def test_without_them_half_of_the_speakers_are_trained_on(corpus: Corpus) -> None:
     whole = Speech.of(corpus)
-    enrol, trial, train = divide(whole, None, seed=1)
+    parts = divide(whole, None, seed=1)
+    enrol, trial, train = parts.enrol, parts.trial, parts.train
     assert len(train.corpus.speakers) == 2
     assert set(train.corpus.speakers) | set(trial.corpus.speakers) == set(corpus.speakers)
     assert not set(train.corpus.speakers) & set(enrol.corpus.speakers)
     genders = {one.gender for one in train.corpus}
     assert genders == {"f", "m"}
-    assert [one.key for one in divide(whole, None, seed=1)] == [enrol.key, trial.key, train.key]
-    assert [one.key for one in divide(whole, None, seed=2)] != [enrol.key, trial.key, train.key]
+    assert divide(whole, None, seed=1).trial.key == trial.key
+    assert divide(whole, None, seed=2).trial.key != trial.key
+
+
+def test_one_utterance_alone_is_in_no_part_and_named(corpus: Corpus, others: Corpus) -> None:
+    whole = Speech.of(corpus)
+    lone = whole.only({one.id for one in corpus if one.speaker != "s3"} | {"s3-2"})
+    for train in (None, Speech.of(others)):
+        parts = divide(lone, train)
+        named = {one.speaker for part in (parts.enrol, parts.trial) for one in part.corpus}
+        assert "s3" not in named and "s3" not in parts.train.corpus.speakers
+        (why,) = parts.left_out
+        assert why.startswith(lone.corpus.where(12)) and why.endswith("linking needs two")
 
 
 def test_divisions_that_cannot_be(corpus: Corpus, others: Corpus) -> None:
@@ -75,9 +89,10 @@ def test_released_speech_must_be_that_of_the_trials(corpus: Corpus) -> None:
 
 def scene(corpus: Corpus, others: Corpus, workshop: Workshop) -> Scene:
     whole = Speech.of(corpus)
-    enrol, trial, train = divide(whole, Speech.of(others))
+    parts = divide(whole, Speech.of(others))
     anonymised = workshop.anonymise(whole, RECIPE, operators_secret(0), "released")
-    return Scene(enrol, trial, train, anonymised, RECIPE, Recipe("mcadams", {"coefficient": 0.8}))
+    similar = Recipe("mcadams", {"coefficient": 0.8})
+    return Scene(parts.enrol, parts.trial, parts.train, anonymised, RECIPE, similar)
 
 
 def test_all_that_all_attackers_need(corpus: Corpus, others: Corpus, tmp_path: Path) -> None:

@@ -97,30 +97,53 @@ def test_nothing_is_done_twice(corpus: Path, audit: Path) -> None:
     assert (audit / "measures.json").read_bytes() == measures
 
 
-def test_bad_recordings_are_left_out_and_counted(tmp_path: Path) -> None:
+@pytest.fixture
+def odd_corpus(tmp_path: Path) -> Path:
+    """Everything that a folder of recordings may have wrong with it, but for double ids."""
     folder = make_corpus(tmp_path / "voices")
     audio = folder / "audio"
-    (audio / "s00-0.wav").write_bytes((audio / "s00-0.wav").read_bytes()[:30])
-    (audio / "s01-0.wav").write_bytes(b"")
-    (audio / "s02-0.wav").unlink()
-    soundfile.write(audio / "s03-0.wav", np.zeros((8000, 3), np.float32), 8000)
-    findings = run_audit(study(folder, attackers=["ignorant"]), tmp_path / "out").findings
+    (audio / "s00-0.wav").write_bytes((audio / "s00-0.wav").read_bytes()[:30])  # line 2
+    (audio / "s01-0.wav").write_bytes(b"")  # line 8
+    (audio / "s02-0.wav").unlink()  # line 14
+    three = np.random.default_rng(0).normal(0, 0.1, (8000, 3))
+    soundfile.write(audio / "s03-0.wav", three, 8000)  # line 20
+    with (folder / "manifest.csv").open("a") as manifest:
+        manifest.write("lone-0,audio/lone-0.wav,lone,f,\n")  # line 50
+    shutil.copy(audio / "s04-0.wav", audio / "lone-0.wav")
+    return folder
+
+
+ODD = {2: "damaged", 8: "empty", 14: "no such", 20: "3 channels", 50: "the only usable"}
+
+
+def test_odd_recordings_are_left_out_and_counted(odd_corpus: Path, tmp_path: Path) -> None:
+    findings = run_audit(study(odd_corpus, attackers=["ignorant"]), tmp_path / "out").findings
     excluded = findings["corpus"]["excluded"]
-    assert len(excluded) == 4
-    for line, number in zip(excluded, (2, 8, 14, 20), strict=True):
-        assert f"manifest.csv:{number}" in line
-    assert "s00-0" not in json.dumps(findings["rows"])
+    assert len(excluded) == len(ODD)
     page = (tmp_path / "out" / "report.html").read_text()
-    assert "manifest.csv:2" in page
+    assert "Left out: 5 recordings" in page
+    for line, (number, why) in zip(excluded, ODD.items(), strict=True):
+        assert f"manifest.csv:{number}: " in line and why in line
+        assert f"manifest.csv:{number}: " in page
+    assert not {"s00-0", "lone-0"} & set(json.dumps(findings["rows"]).split('"'))
 
 
-def test_duplicate_ids_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = make_corpus(tmp_path / "voices", speakers=4, takes=3)
-    manifest = folder / "manifest.csv"
+def test_a_check_names_each_of_them(odd_corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with (odd_corpus / "manifest.csv").open("a") as manifest:
+        manifest.write("s05-0,audio/s05-0.wav,s05,f,\n")
+    assert run(["corpus", "check", str(odd_corpus)]) == 1
+    shown = capsys.readouterr().out.splitlines()
+    for number, why in {**ODD, 51: "s05-0 again"}.items():
+        assert any(f"manifest.csv:{number}: " in line and why in line for line in shown)
+    assert "5 defects" in shown[-1]
+
+
+def test_duplicate_ids_are_refused(odd_corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    manifest = odd_corpus / "manifest.csv"
     lines = manifest.read_text().splitlines()
     manifest.write_text("\n".join([*lines, lines[1]]) + "\n")
-    assert run(["audit", "--corpus", str(folder), "--out", str(tmp_path / "out")]) == 2
-    assert "s00-0" in capsys.readouterr().err
+    assert run(["audit", "--corpus", str(odd_corpus), "--out", str(odd_corpus / "out")]) == 2
+    assert "manifest.csv:51: s00-0 again" in capsys.readouterr().err
 
 
 def test_limits_decide_the_exit_code(

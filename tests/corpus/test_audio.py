@@ -174,7 +174,11 @@ def test_channels_are_averaged_or_one_is_taken(tmp_path: Path) -> None:
     levels = np.array([0.6, 0.1, 0.2, 0.0, 0.3, 0.0])  # 5.1
     soundfile.write(path, tone()[:, None] * levels, RATE, subtype="FLOAT")
     assert audio_info(path).channels == 6
-    np.testing.assert_allclose(load_audio(path), 0.2 * tone(), atol=1e-6)
+    with pytest.raises(UnusableAudioError, match="6 channels, and none is named"):
+        load_audio(path)
+    stereo = tmp_path / "stereo.wav"
+    soundfile.write(stereo, tone()[:, None] * levels[:2], RATE, subtype="FLOAT")
+    np.testing.assert_allclose(load_audio(stereo), 0.35 * tone(), atol=1e-6)
     second = load_audio(Utterance("u", path, "a", channel=1))
     np.testing.assert_allclose(second, 0.1 * tone(), atol=1e-6)
     with pytest.raises(UnusableAudioError, match="no channel 6; it has 6, the first is 0"):

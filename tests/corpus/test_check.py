@@ -80,6 +80,21 @@ def test_defects_have_file_and_line_in_order(tmp_path: Path) -> None:
     assert report.rates == {16000: 2}
 
 
+def test_what_is_usable_but_should_be_known(tmp_path: Path) -> None:
+    for name, rate in (("a", 16000), ("b", 16000), ("c", 8000)):
+        write(tmp_path / f"{name}.wav", rate=rate)
+    soundfile.write(tmp_path / "d.wav", np.full((16000, 2), 0.1), 16000)
+    rows = ["a,a.wav,ann,,,,", "b,b.wav,ann,,,,", "c,c.wav,bob,,,,", "d,d.wav,ann,,,,"]
+    report = check_corpus(manifest(tmp_path, *rows))
+    assert not report.defects
+    told = [(where.rpartition(":")[2], what.split(";")[0]) for where, what in report.remarks]
+    assert told == [
+        ("4", "8,000 Hz where most have 16,000"),
+        ("4", "the only usable utterance of bob"),
+        ("5", "2 channels are averaged"),
+    ]
+
+
 def test_what_headers_hide_is_found_by_decoding(tmp_path: Path) -> None:
     soundfile.write(tmp_path / "zero.wav", np.zeros(16000), 16000)
     write(tmp_path / "cut.flac")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from sottovoce.attack.knowledge import Attacker, Form, Part
@@ -33,22 +34,55 @@ class Scene:
     notes: tuple[str, ...] = ()
 
 
-def divide(original: Speech, train: Speech | None, *, seed: int = 0) -> tuple[Speech, ...]:
+@dataclass(frozen=True, slots=True)
+class Division:
+    """Original speech in three parts, and what is in none of them."""
+
+    enrol: Speech
+    trial: Speech
+    train: Speech
+    left_out: tuple[str, ...]
+    """Where each recording in no part is listed, and why it is in none."""
+
+
+def divide(whole: Speech, train: Speech | None, *, seed: int = 0) -> Division:
     """Enrolment, trial and training speech; without training speech, half of the speakers."""
+    attacked, used = whole, frozenset[str]()
     if train is None:
-        kept, apart = partition_speakers(original.corpus, share=0.5, seed=seed)
-        train = original.select(speakers=kept.speakers)
-        original = original.select(speakers=apart.speakers)
-    check_disjoint({"evaluation": original.corpus.speakers, "training": train.corpus.speakers})
-    sides = split_sides(original.corpus, seed=seed)
-    ids = [one.id for one in original.corpus]
-    enrol, trial = (original.only({ids[i] for i in side}) for side in (sides.enrol, sides.trial))
+        attacked, train = _apart(whole, seed)
+        used = frozenset(one.id for one in train.corpus)
+    check_disjoint({"evaluation": attacked.corpus.speakers, "training": train.corpus.speakers})
+    sides = split_sides(attacked.corpus, seed=seed)
+    ids = [one.id for one in attacked.corpus]
+    enrol, trial = (attacked.only({ids[i] for i in side}) for side in (sides.enrol, sides.trial))
     if not len(enrol.corpus) or not len(trial.corpus):
         raise InputError(
-            f"{original.corpus.name}: no speaker has two utterances; one is enrolled and another "
+            f"{whole.corpus.name}: no speaker has two utterances; one is enrolled and another "
             "tried: add recordings"
         )
-    return enrol, trial, train
+    used |= {one.id for one in (*enrol.corpus, *trial.corpus)}
+    return Division(enrol, trial, train, tuple(_left_out(whole.corpus, used)))
+
+
+def _apart(whole: Speech, seed: int) -> tuple[Speech, Speech]:
+    """Speakers to attack and others to train on; one utterance alone serves neither."""
+    several = [name for name, own in whole.corpus.by_speaker().items() if len(own) > 1]
+    if not several:
+        return whole, whole.select(speakers=())
+    kept, apart = partition_speakers(whole.corpus.select(speakers=several), share=0.5, seed=seed)
+    return whole.select(speakers=apart.speakers), whole.select(speakers=kept.speakers)
+
+
+def _left_out(corpus: Corpus, used: frozenset[str]) -> Iterator[str]:
+    recordings = Counter(one.speaker for one in corpus)
+    for i, one in enumerate(corpus):
+        if one.id not in used:
+            why = (
+                f"the only usable recording of {one.speaker}, and linking needs two"
+                if recordings[one.speaker] == 1
+                else f"split {one.split!r} is neither enrolment nor trial"
+            )
+            yield f"{corpus.where(i)}: {why}"
 
 
 def released(scene_trial: Speech, anonymised: Speech) -> None:

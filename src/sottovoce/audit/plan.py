@@ -25,13 +25,15 @@ def plan_lines(study: Study, *, cores: int = 2) -> Iterator[str]:
     """Steps in order, and an estimate."""
     corpus = open_corpus(study.corpus)
     others = None if study.train is None else Speech.of(open_corpus(study.train))
-    enrol, trial, train = divide(Speech.of(corpus), others, seed=study.seed)
+    parts = divide(Speech.of(corpus), others, seed=study.seed)
+    enrol, trial, train = parts.enrol, parts.trial, parts.train
     whole = seconds_of(enrol.corpus) + seconds_of(trial.corpus)
     trained, enrolled = seconds_of(train.corpus), seconds_of(enrol.corpus)
     total = (whole + trained) / EMBEDDING
     yield (
         f"1. read {len(corpus):,} recordings of {len(corpus.speakers)} speakers; attack "
         f"{len(trial.corpus.speakers)}, train on {len(train.corpus.speakers)} others"
+        + (f"; leave out {len(parts.left_out):,}" if parts.left_out else "")
     )
     for number, recipe in enumerate(study.recipes, 2):
         again = enrolled + trained if _own(study) else 0.0

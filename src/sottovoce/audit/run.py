@@ -76,7 +76,9 @@ class _Run:
         self.whole = self._vetted(corpus)
         self.others = None if study.train is None else self._vetted(open_corpus(study.train))
         others = None if self.others is None else self.others.speech
-        self.enrol, self.trial, self.train = divide(self.whole.speech, others, seed=study.seed)
+        parts = divide(self.whole.speech, others, seed=study.seed)
+        self.enrol, self.trial, self.train = parts.enrol, parts.trial, parts.train
+        self.left_out = (*self.whole.excluded, *parts.left_out)
 
     def findings(self) -> dict[str, Any]:
         """Everything that was found, as ``measures.json`` holds it."""
@@ -98,7 +100,7 @@ class _Run:
             "name": self.study.name,
             "synthetic": self.study.corpus == BUILTIN,
             "study": self.study.model_dump(mode="json") | {"corpus": Path(self.study.corpus).name},
-            "corpus": self._described(self.whole, self.enrol, self.trial),
+            "corpus": self._described(),
             "training": self._training(),
             "encoder": self.workshop.encoder.card.to_dict(),
             "confidence": self.study.interval,
@@ -280,8 +282,8 @@ class _Run:
                 "anonymised": str(after.path.relative_to(self.folder)),
             }
 
-    def _described(self, vetted: Vetted, enrol: Speech, trial: Speech) -> dict[str, Any]:
-        corpus = vetted.speech.corpus
+    def _described(self) -> dict[str, Any]:
+        corpus = self.whole.speech.corpus
         genders: dict[str, int] = {}
         for own in corpus.by_speaker().values():
             gender = next((one.gender for one in own if one.gender), "")
@@ -289,13 +291,13 @@ class _Run:
         return {
             "name": corpus.name,
             "speakers": len(corpus.speakers),
-            "attacked_speakers": len(trial.corpus.speakers),
+            "attacked_speakers": len(self.trial.corpus.speakers),
             "utterances": len(corpus),
-            "hours": round(vetted.seconds / 3600, 4),
+            "hours": round(self.whole.seconds / 3600, 4),
             "genders": genders,
-            "enrol": len(enrol.corpus),
-            "trial": len(trial.corpus),
-            "excluded": list(vetted.excluded),
+            "enrol": len(self.enrol.corpus),
+            "trial": len(self.trial.corpus),
+            "excluded": list(self.left_out),
         }
 
     def _training(self) -> dict[str, Any]:

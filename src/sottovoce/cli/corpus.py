@@ -46,19 +46,26 @@ def command() -> None:
 def check(path: Path, decode: bool, json_to: str | None) -> int:
     """Find everything that is wrong with the corpus at PATH.
 
-    Defects are listed with the file and line they are in. The exit code is 0 if there are none, 1
-    if there are some, and 2 if there is no corpus that could be read.
+    Defects are listed with the file and line they are in, then what is usable but should be known:
+    mixed channels, an odd sample rate, a speaker with one utterance. The exit code is 0 if there
+    are no defects, 1 if there are some, and 2 if there is no corpus that could be read.
     """
     from sottovoce.corpus import open_corpus
     from sottovoce.corpus.defects import DefectsError
 
+    listed: Sequence[Defect] = ()
     try:
         corpus = open_corpus(path)
     except DefectsError as error:
-        return _show_list_defects(error.defects, json_to)
-    report = _look(corpus, path, decode, json_to)
+        if error.rest is None:
+            return _show_list_defects(error.defects, json_to)
+        corpus, listed = error.rest, error.defects
+    report = _look(corpus, path, decode, json_to, listed)
     if json_to != "-":
         _print_defects(report.defects)
+        if report.remarks:
+            click.echo("Usable, but to be known:")
+            _print_defects(report.remarks)
         _print_notes(report)
         looked = "every sample" if decode else "every header; --decode reads the samples too"
         click.echo(
@@ -88,12 +95,18 @@ def info(path: Path, decode: bool, json_to: str | None) -> None:
             click.echo(f"• {_count(len(report.defects))}, listed by: sottovoce corpus check {path}")
 
 
-def _look(corpus: Corpus, path: Path, decode: bool, json_to: str | None) -> CorpusReport:
+def _look(
+    corpus: Corpus,
+    path: Path,
+    decode: bool,
+    json_to: str | None,
+    listed: Sequence[Defect] = (),
+) -> CorpusReport:
     """Check a corpus behind a progress bar, and write the JSON if it is asked for."""
     from sottovoce.corpus import check_corpus
 
     with progress_bar("reading") as progress:
-        report = check_corpus(corpus, decode=decode, progress=progress)
+        report = check_corpus(corpus, decode=decode, progress=progress, listed=listed)
     if json_to is not None:
         made = provenance([path], decode=decode)
         write_json({**report.to_dict(), "provenance": made}, json_to)

@@ -33,6 +33,8 @@ SHORTEST = 0.05
 """Seconds an utterance must have: a few pitch periods, and a frame or two of most features."""
 OVERSHOOT = 0.05
 """Seconds that a segment may end after its file, as times rounded by hand do."""
+MIXED = 2
+"""Channels that are averaged; of more, one must be named: each may be another person's."""
 RATES = range(4_000, 768_001)
 """Sample rates of files that are taken for speech."""
 FORMATS = {".flac": "FLAC", ".wav": "WAV"}
@@ -79,7 +81,8 @@ def audio_info(path: Path | str) -> AudioInfo:
 def load_audio(source: Utterance | Path | str, rate: int = 16000) -> Audio:
     """The samples of an utterance or a file: mono, float32, at ``rate``, between −1 and 1.
 
-    Channels are averaged unless the utterance names one. Of a segment no more than that is decoded.
+    Two channels are averaged unless the utterance names one; of more it must name one. Of a segment
+    no more than that is decoded.
     Refused (:class:`AudioError`): what cannot be read or is cut off, samples that are not finite,
     less than 0.05 s, and digital silence.
     """
@@ -246,6 +249,11 @@ def _name(one: Utterance) -> str:
 
 def _span(file: Any, one: Utterance, name: str) -> tuple[int, int]:
     """First frame and number of frames of a segment, in a channel that is there."""
+    if one.channel is None and file.channels > MIXED:
+        raise UnusableAudioError(
+            f"{name}: {file.channels} channels, and none is named; name the speaker's in the "
+            "manifest's column channel, or mix them into one"
+        )
     if one.channel is not None and one.channel >= file.channels:
         have = f"it has {file.channels}, the first is 0"
         raise UnusableAudioError(f"{name}: no channel {one.channel}; {have}")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 from sottovoce.corpus.ahead import map_ahead
-from sottovoce.corpus.audio import load_length, load_native
+from sottovoce.corpus.audio import audio_info, load_length, load_native
 from sottovoce.corpus.defects import Defect
 from sottovoce.corpus.utterance import Corpus, Utterance
 from sottovoce.errors import InputError
@@ -56,6 +56,9 @@ class CorpusReport:
     decoded: bool
     """Whether every sample was read, or headers only."""
     defects: tuple[Defect, ...]
+    """What cannot be used, or cannot be true."""
+    remarks: tuple[Defect, ...]
+    """What can be used but should be known: mixed channels, odd rates, lone utterances."""
     notes: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
@@ -74,21 +77,25 @@ class CorpusReport:
             "decoded": self.decoded,
             "n_defects": len(self.defects),
             "defects": [{"where": where, "what": what} for where, what in self.defects],
+            "remarks": [{"where": where, "what": what} for where, what in self.remarks],
             "notes": list(self.notes),
         }
 
 
 def check_corpus(
-    corpus: Corpus, decode: bool = False, progress: Progress | None = None
+    corpus: Corpus,
+    decode: bool = False,
+    progress: Progress | None = None,
+    listed: Iterable[Defect] = (),
 ) -> CorpusReport:
     """Look at every file of a corpus: at its header or, with ``decode``, at every sample.
 
     ``progress`` is called with the number of utterances done and that of all. Defects come in the
-    order of the corpus; of one file that serves several utterances, each has its own.
+    order of the corpus, after those of its lists (``listed``), if it is the rest of a corpus with
+    such; of one file that serves several utterances, each has its own.
     """
-    defects: list[Defect] = []
-    rates: Counter[int] = Counter()
-    seconds = 0.0
+    defects = list(listed)
+    usable: dict[int, _Seen] = {}
     looked = map_ahead(_decoded if decode else _header, corpus, workers=2, ahead=16)
     claims = _Claims()
     for i, (one, found) in enumerate(looked):
@@ -96,27 +103,39 @@ def check_corpus(
         if isinstance(found, InputError):
             defects.append(Defect(where, str(found).removeprefix(f"{where}: ")))
         else:
-            seconds += found[0]
-            rates[found[1]] += 1
+            usable[i] = found
         defects += [Defect(where, what) for what in claims.against(one, where)]
         if progress is not None:
             progress(i + 1, len(corpus))
-    return _report(corpus, decode, seconds / 3600, rates, defects)
+    return _report(corpus, decode, usable, defects)
 
 
-def _header(one: Utterance) -> tuple[float, int] | InputError:
+class _Seen(NamedTuple):
+    """A recording that can be used."""
+
+    seconds: float
+    rate: int
+    channels: int
+    """Those that are averaged: 1 if the utterance names its own."""
+
+
+def _header(one: Utterance) -> _Seen | InputError:
     try:
-        return load_length(one)
+        return _Seen(*load_length(one), _channels(one))
     except InputError as error:
         return error
 
 
-def _decoded(one: Utterance) -> tuple[float, int] | InputError:
+def _decoded(one: Utterance) -> _Seen | InputError:
     try:
         samples, rate = load_native(one)
+        return _Seen(len(samples) / rate, rate, _channels(one))
     except InputError as error:
         return error
-    return len(samples) / rate, rate
+
+
+def _channels(one: Utterance) -> int:
+    return 1 if one.channel is not None else audio_info(one.path).channels
 
 
 class _Claims:
@@ -143,8 +162,28 @@ class _Claims:
         return said
 
 
+def _remarks(corpus: Corpus, usable: Mapping[int, _Seen]) -> Iterator[Defect]:
+    """What should be known of recordings that can be used, in the order of the corpus."""
+    rates = Counter(seen.rate for seen in usable.values())
+    usual = rates.most_common(1)[0][0] if rates else 0
+    of_speaker = Counter(corpus.utterances[i].speaker for i in usable)
+    for i, seen in usable.items():
+        where = corpus.where(i)
+        if seen.channels > 1:
+            what = "channels are averaged; name one in the column channel if it is the speaker's"
+            yield Defect(where, f"{seen.channels} {what}")
+        if seen.rate != usual:
+            what = "a rate of one's own can give a speaker away: resample them alike"
+            yield Defect(where, f"{seen.rate:,} Hz where most have {usual:,}; {what}")
+        if of_speaker[corpus.utterances[i].speaker] == 1:
+            what = "linking needs two, so an audit leaves it out: record another"
+            yield Defect(
+                where, f"the only usable utterance of {corpus.utterances[i].speaker}; {what}"
+            )
+
+
 def _report(
-    corpus: Corpus, decode: bool, hours: float, rates: Counter[int], defects: list[Defect]
+    corpus: Corpus, decode: bool, usable: Mapping[int, _Seen], defects: list[Defect]
 ) -> CorpusReport:
     by_speaker = corpus.by_speaker()
     counts = [len(own) for own in by_speaker.values()] or [0]
@@ -155,15 +194,16 @@ def _report(
         name=corpus.name,
         utterances=len(corpus),
         speakers=len(by_speaker),
-        hours=hours,
+        hours=sum(seen.seconds for seen in usable.values()) / 3600,
         genders=dict(sorted(genders.items())),
         per_speaker=PerSpeaker(min(counts), float(median(counts)), max(counts)),
-        rates=dict(sorted(rates.items())),
+        rates=dict(sorted(Counter(seen.rate for seen in usable.values()).items())),
         languages=dict(languages.most_common()),
         sessions=len({(one.speaker, one.session) for one in corpus if one.session}),
         splits=dict(sorted(splits.items())),
         decoded=decode,
         defects=tuple(defects),
+        remarks=tuple(_remarks(corpus, usable)),
         notes=corpus.notes,
     )
 

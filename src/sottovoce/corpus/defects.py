@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from sottovoce.corpus.utterance import Corpus
 from sottovoce.errors import InputError
 
 
@@ -20,13 +21,17 @@ class Defect(NamedTuple):
 
 
 class DefectsError(InputError):
-    """A corpus of a known format with lines that cannot be used; ``defects`` holds all of them."""
+    """A corpus of a known format with lines that cannot be used.
 
-    def __init__(self, defects: Sequence[Defect]) -> None:
+    ``defects`` holds all of them, and ``rest`` the corpus of the other lines, if there are any.
+    """
+
+    def __init__(self, defects: Sequence[Defect], rest: Corpus | None = None) -> None:
         more = len(defects) - 1
-        rest = f" ({more:,} more: sottovoce corpus check lists them)" if more else ""
-        super().__init__(f"{defects[0]}{rest}")
+        others = f" ({more:,} more: sottovoce corpus check lists them)" if more else ""
+        super().__init__(f"{defects[0]}{others}")
         self.defects = tuple(defects)
+        self.rest = rest
 
 
 class Defects:
@@ -39,10 +44,10 @@ class Defects:
         """Note a defect of a line, or of the whole file."""
         self._found.append(Defect(place(path, line), " ".join(what.split())))
 
-    def refuse_any(self) -> None:
-        """Raise :class:`DefectsError` if there were any."""
+    def refuse_any(self, rest: Corpus | None = None) -> None:
+        """Raise :class:`DefectsError` if there were any; ``rest`` is what has none."""
         if self._found:
-            raise DefectsError(self._found)
+            raise DefectsError(self._found, rest)
 
 
 def place(path: Path, line: int | None = None) -> str:

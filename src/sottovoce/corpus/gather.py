@@ -37,7 +37,9 @@ class Gathering:
 
     def corpus(self, name: str, root: Path, source: Path, notes: Iterable[str] = ()) -> Corpus:
         """The corpus, if there are utterances and no defects; ``source`` is what was read."""
-        self.defects.refuse_any()
         if not self._utterances:
+            self.defects.refuse_any()
             raise InputError(f"{source}: no utterances; list at least one")
-        return Corpus(name, root, tuple(self._utterances), tuple(self._places), tuple(notes))
+        made = Corpus(name, root, tuple(self._utterances), tuple(self._places), tuple(notes))
+        self.defects.refuse_any(rest=made)
+        return made

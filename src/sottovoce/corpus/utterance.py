@@ -64,7 +64,7 @@ class Utterance:
     end: float | None = None
     extra: Mapping[str, str] = field(default_factory=dict, hash=False)
     channel: int | None = None
-    """Counted from 0; without one, all channels are averaged."""
+    """Counted from 0; without one, two channels are averaged and more are refused."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gender", GENDERS.get(self.gender.lower(), self.gender))

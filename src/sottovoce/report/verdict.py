@@ -116,6 +116,6 @@ def remarks(findings: dict[str, Any]) -> list[str]:
         ]
     left_out = len(findings["corpus"]["excluded"]) + len(findings["training"]["excluded"])
     if left_out:
-        lines.append(f"{left_out} recordings could not be used; the report names them")
+        lines.append(f"{left_out} recordings were left out; the report names them, and why")
     lines.append("Linkability and Singling Out: one utterance, the largest population.")
     return lines
