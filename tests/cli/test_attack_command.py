@@ -82,7 +82,14 @@ def files(folder: Path) -> dict[str, tuple[int, int]]:
 def test_from_recordings_to_records(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names = ("ignorant", "lazy-informed", "near-informed", "semi-informed", "informed")
     more = [word for name in names for word in ("--attacker", name)]
-    more += ["--train", str(place / "others"), "--similar", "voicemask", "--backend", "cosine"]
+    more += [
+        "--train",
+        str(place / "others"),
+        "--similar",
+        "mcadams,coefficient=0.9",
+        "--backend",
+        "cosine",
+    ]
     assert run(words(place, "out", *more, "--json")) == 0
     attacks = json.loads(capsys.readouterr().out)["attacks"]
     assert [one["attacker"]["name"] for one in attacks] == list(names)
@@ -145,10 +152,11 @@ def test_half_are_trained_on_and_a_second_run_goes_on(
         (["--attacker", "semi-inform"], "did you mean 'semi-informed'"),
         (["--backend", "cosin"], "did you mean 'cosine'"),
         (["--set", "coefficient=0.8"], "--set goes with --anonymiser"),
-        (["--anonymiser", "mcadams", "--set", "coefficient"], "write KEY=VALUE"),
+        (["--anonymiser", "mcadams", "--set", "coefficient"], "write it as KEY=VALUE"),
         (["--anonymiser", "mcadam"], "did you mean 'mcadams'"),
         (["--anonymiser", "mcadams", "--set", "coeficient=1"], "did you mean 'coefficient'"),
         (["--similar", "voicemas"], "did you mean 'voicemask'"),
+        (["--similar", "mcadams,0.9"], "--similar 0.9: write it as KEY=VALUE"),
         (["--attacker", "near-informed"], "--similar"),
         (["--train", "O"], "in the evaluation and in the training speakers"),
         (["--train", "absent"], "absent"),

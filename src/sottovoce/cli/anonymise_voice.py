@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sottovoce.cli.options import JsonCommand, json_option, progress_bar, write_json
+from sottovoce.cli.options import JsonCommand, json_option, key_values, progress_bar, write_json
 from sottovoce.cli.secrets import find_secret, secret_options
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def command(
         raise click.UsageError("name what to anonymise and where to write it, or --list")
     if jobs < 1:
         raise click.UsageError(f"--jobs {jobs}: must be at least 1")
-    settings = _settings(given)
+    settings = key_values(given)
     make_method(method, None, **settings)  # refuse wrong settings before a secret is written
     if str(source) != "builtin":
         check_there(source)
@@ -88,16 +88,6 @@ def command(
         noun = "recording" if count == 1 else "recordings"
         click.echo(f"{count:,} {noun} changed by {made.name} in {target}")
     click.echo(drawn.note, err=True)
-
-
-def _settings(given: tuple[str, ...]) -> dict[str, str]:
-    settings = {}
-    for one in given:
-        key, equals, value = one.partition("=")
-        if not equals or not key:
-            raise click.UsageError(f"--set {one}: write it as KEY=VALUE")
-        settings[key.strip()] = value.strip()
-    return settings
 
 
 def _is_audio(source: Path) -> bool:

@@ -7,12 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sottovoce.cli.options import JsonCommand, json_option, seed_option, stage_bar, write_json
+from sottovoce.cli.options import (
+    JsonCommand,
+    json_option,
+    key_values,
+    seed_option,
+    stage_bar,
+    write_json,
+)
 from sottovoce.errors import UsageError
 
 if TYPE_CHECKING:
     from sottovoce.attack import Attack
     from sottovoce.audit.attacking import Scene
+    from sottovoce.audit.workshop import Recipe
 
 FORMS = ("own-enrol", "own-train", "similar-enrol", "similar-train")
 
@@ -64,7 +72,11 @@ def _form_options(command: Any) -> Any:
     help="What the attacker anonymises with. [default: as recorded with --anonymised]",
 )
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Its settings.")
-@click.option("--similar", metavar="METHOD", help="The near-informed attacker's anonymiser.")
+@click.option(
+    "--similar",
+    metavar="METHOD[,KEY=VALUE...]",
+    help="The near-informed attacker's anonymiser, e.g. mcadams,coefficient=0.7.",
+)
 @_form_options
 @click.option(
     "--backend",
@@ -168,16 +180,16 @@ def _scene(
 
     whole = Speech.of(open_corpus(original))
     others = None if train is None else Speech.of(open_corpus(train))
-    enrol, trial, training = divide(whole, others, seed=seed)
+    parts = divide(whole, others, seed=seed)
     recipe = Recipe.of_folder(anonymised)
     if anonymiser is not None:
-        recipe = Recipe(anonymiser, _settings(settings)).checked()
+        recipe = Recipe(anonymiser, key_values(settings)).checked()
     elif settings:
         raise UsageError("--set goes with --anonymiser")
-    notes: tuple[str, ...] = ()
+    notes = tuple(f"left out: {why}" for why in parts.left_out)
     if train is None:
-        notes = (
-            f"{len(training.corpus.speakers)} of {len(whole.corpus.speakers)} speakers were "
+        notes += (
+            f"{len(parts.train.corpus.speakers)} of {len(whole.corpus.speakers)} speakers were "
             "trained on and are not attacked; name other speakers with --train to attack all",
         )
     made: dict[Any, Speech] = {}
@@ -187,26 +199,23 @@ def _scene(
             form, part = name.split("-")
             made[part, form] = Speech.of(open_corpus(path))
     return Scene(
-        enrol,
-        trial,
-        training,
+        parts.enrol,
+        parts.trial,
+        parts.train,
         Speech.of(open_corpus(anonymised)),
         recipe,
-        None if similar is None else Recipe(similar).checked(),
+        None if similar is None else _similar(similar),
         made,
         seed,
         notes,
     )
 
 
-def _settings(pairs: tuple[str, ...]) -> dict[str, str]:
-    found = {}
-    for pair in pairs:
-        name, sign, value = pair.partition("=")
-        if not sign:
-            raise UsageError(f"--set {pair}: write KEY=VALUE, e.g. coefficient=0.8")
-        found[name.strip()] = value.strip()
-    return found
+def _similar(text: str) -> Recipe:
+    from sottovoce.audit.workshop import Recipe
+
+    method, *settings = text.split(",")
+    return Recipe(method.strip(), key_values(settings, "--similar")).checked()
 
 
 def _keep(

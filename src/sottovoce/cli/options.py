@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import platform
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import click
 
+from sottovoce.errors import UsageError
 from sottovoce.files import fingerprint, write_text
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -83,6 +84,21 @@ def only_option(command: F) -> F:
 def split_names(names: str | None) -> list[str] | None:
     """Names from a comma-separated list; None stays None."""
     return [name.strip() for name in names.split(",") if name.strip()] if names else None
+
+
+def key_values(pairs: Iterable[str], option: str = "--set") -> dict[str, str]:
+    """Settings of an anonymiser as they are given on the command line.
+
+    >>> key_values(["coefficient=0.8"])
+    {'coefficient': '0.8'}
+    """
+    found = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key.strip():
+            raise UsageError(f"{option} {pair}: write it as KEY=VALUE, e.g. coefficient=0.8")
+        found[key.strip()] = value.strip()
+    return found
 
 
 @contextmanager
