@@ -44,6 +44,7 @@ def alive(pid: int) -> bool:
 
 
 def chunks(size: int) -> Iterator[bytes]:
+    yield b"PK\x03\x04"
     for _ in range(size // 1000):
         yield bytes(1000)
 
@@ -94,6 +95,14 @@ def test_a_crowd_is_turned_away(narrow: Service) -> None:
     assert {one.headers["retry-after"] for one in turned} == {"2"}
     assert {one.status_code for one in found} <= {408, 429}
     assert narrow.get("/healthz").status_code == 200
+
+
+def test_an_error_quotes_little(service: Service) -> None:
+    answer = service.post("/v1/measure", data=bytes(100_000) + b"\n1\n")
+    assert answer.status_code == 400
+    line = answer.json()["error"]
+    assert line.startswith("the scores: no column 'score'") and len(line) < 500
+    assert line.isprintable()
 
 
 @pytest.mark.parametrize("given", [None, "Bearer", "Bearer abd", "Basic abc", "Bearer äbc", "abc"])

@@ -19,6 +19,10 @@ from sottovoce.anonymise.text.account import guarantee_of
 from sottovoce.anonymise.voice import make_method
 from sottovoce.corpus.audio import load_native
 from sottovoce.measure import Scores, measure_scores
+from sottovoce.measure.reidentification import reidentify as study
+from sottovoce.measure.risk import Settings
+from sottovoce.speaker import Embeddings
+from sottovoce.speaker.linkage import make_linkage
 
 
 def npz(**arrays: Any) -> bytes:
@@ -122,6 +126,35 @@ def test_speakers_are_found_again(service: Service, vectors: list[bytes]) -> Non
     answer = service.post("/v1/reidentify?lengths=1,3&interval=0", files=files)
     assert answer.status_code == 200, answer.text
     assert "/proc" not in answer.text
+
+
+def test_a_backend_learns_from_the_speakers_sent_with_it(service: Service) -> None:
+    rng = np.random.default_rng(8)
+    sets = []
+    for prefix, spread in (("a", 0.5), ("a", 0.6), ("t", 0.5)):
+        speakers = np.repeat([f"{prefix}{i}" for i in range(12)], 6)
+        voices = np.repeat(np.random.default_rng(ord(prefix)).normal(size=(12, 8)), 6, axis=0)
+        noise = spread * rng.normal(size=voices.shape)
+        sets.append((voices + noise).astype("f4"))
+        sets.append(speakers)
+    enrol, trial, train = (npz(vectors=sets[i], speakers=sets[i + 1]) for i in (0, 2, 4))
+    files = {"enrol": enrol, "trial": trial, "train": train}
+    path = "/v1/reidentify?lengths=1&interval=0&populations=12"
+    answer = service.post(f"{path}&backend=plda&lda=6", files=files)
+    assert answer.status_code == 200, answer.text
+    known, unknown, others = (Embeddings.of(sets[i], sets[i + 1].tolist()) for i in (0, 2, 4))
+    wanted = study(
+        known,
+        unknown,
+        make_linkage("plda", others, like=known, lda=6),
+        settings=Settings(lengths=(1,), populations=(12,), confidence=None),
+    )
+    assert answer.json() == json.loads(json.dumps(wanted.to_dict()))
+    without = {name: files[name] for name in ("enrol", "trial")}
+    told = service.post(f"{path}&backend=plda", files=without)
+    assert told.status_code == 400 and "part train" in told.json()["error"]
+    assert service.post(f"{path}&lda=3", files=files).status_code == 400
+    assert service.post(f"{path}&backend=pldaa", files=files).status_code == 400
 
 
 def test_methods_and_strategies_are_listed(service: Service) -> None:

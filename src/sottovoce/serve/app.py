@@ -12,7 +12,7 @@ from starlette.staticfiles import StaticFiles
 
 from sottovoce import __version__
 from sottovoce.serve import audits, comprise, measure, recording, text, voice
-from sottovoce.serve.exchange import add_handlers
+from sottovoce.serve.exchange import add_handlers, problems
 from sottovoce.serve.guard import Guard
 from sottovoce.serve.metrics import Metrics
 from sottovoce.serve.settings import Settings
@@ -40,11 +40,22 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     for service in (voice, text, recording, measure, audits, comprise):
         app.include_router(service.router)
 
-    @app.get("/healthz", summary="Whether the service is up", tags=["service"])
+    @app.get(
+        "/healthz",
+        summary="Whether the service is up",
+        tags=["service"],
+        responses=problems(403),
+    )
     async def health() -> dict[str, str]:
         return {"status": "ok", "version": __version__}
 
-    @app.get("/metrics", summary="Counts for Prometheus", tags=["service"])
+    @app.get(
+        "/metrics",
+        summary="Counts for Prometheus",
+        tags=["service"],
+        response_class=PlainTextResponse,
+        responses=problems(401, 403),
+    )
     async def counts() -> PlainTextResponse:
         return PlainTextResponse(metrics.text())
 

@@ -51,24 +51,26 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 def binary(kind: str, words: str) -> dict[str, Any]:
-    """OpenAPI's description of a body that is a file or text."""
-    schema = {"type": "string"} | ({} if kind.startswith("text/") else {"format": "binary"})
+    """OpenAPI's description of a body that is a file or text; a text may be empty."""
+    text = kind.startswith("text/")
+    schema = {"type": "string"} | ({} if text else {"format": "binary"})
     return {
         "requestBody": {
-            "required": True,
+            "required": not text,
             "description": words,
             "content": {kind: {"schema": schema}},
         }
     }
 
 
-def parts(**words: str) -> dict[str, Any]:
+def parts(*, optional: Sequence[str] = (), **words: str) -> dict[str, Any]:
     """OpenAPI's description of a form with the named files."""
     files = {
         name: {"type": "string", "format": "binary", "description": one}
         for name, one in words.items()
     }
-    schema = {"type": "object", "properties": files, "required": list(words)}
+    required = [name for name in words if name not in optional]
+    schema = {"type": "object", "properties": files, "required": required}
     return {
         "requestBody": {"required": True, "content": {"multipart/form-data": {"schema": schema}}}
     }
@@ -91,13 +93,15 @@ async def body_of(request: Request) -> bytes:
         return await request.body()
 
 
-async def form_of(request: Request, *names: str) -> list[bytes]:
-    """The named parts of a form, each a file or a text."""
+async def form_of(request: Request, *names: str, optional: Sequence[str] = ()) -> list[bytes]:
+    """The named parts of a form, each a file or a text; then the optional ones that came."""
     settings: Settings = request.app.state.settings
     async with asyncio.timeout(settings.seconds), request.form(max_files=8, max_fields=8) as form:
         found = []
-        for name in names:
+        for name in (*names, *optional):
             part = form.get(name)
+            if part is None and name in optional:
+                continue
             if part is None:
                 raise UsageError(f"no part {name!r} in the form; send {', '.join(names)}")
             found.append(part.encode() if isinstance(part, str) else await part.read())

@@ -45,6 +45,10 @@ RETRY = 2
 """Seconds after which a client that was turned away may come again."""
 
 
+LONGEST = 400
+"""Letters of an error; of a longer one, its beginning and its end are told."""
+
+
 class TooLargeError(Exception):
     """More bytes came than are taken."""
 
@@ -166,8 +170,11 @@ def too_large(most: int) -> str:
 
 
 def refused(status: int, line: str, headers: dict[str, Any] | None = None) -> JSONResponse:
-    """An error as all of them look: one line."""
-    return JSONResponse({"error": " ".join(line.split())}, status, headers)
+    """An error as all of them look: one line, however much of the input it quotes."""
+    line = "".join(one if one.isprintable() else "?" for one in " ".join(line.split()))
+    if len(line) > LONGEST:
+        line = f"{line[: LONGEST // 2]} … {line[-LONGEST // 2 :]}"
+    return JSONResponse({"error": line}, status, headers)
 
 
 def fault(kind: str) -> JSONResponse:

@@ -34,7 +34,6 @@ MOST_FRAMES = 30_000_000
 MOST_CHANNELS = 32
 MOST_TEXT = 1 << 20
 """Bytes of a text."""
-UNTRAINED = ("cosine", "euclidean")
 JSON = "application/json"
 HTML = "text/html"
 TEXT = "text/plain; charset=utf-8"
@@ -102,10 +101,8 @@ def similarity(files: Files, parameters: Parameters) -> tuple[str, bytes]:
     """Voices before and after anonymisation."""
     from sottovoce.measure.similarity import similarity as compare
 
-    before, after = (
-        embeddings(*one) for one in zip(files, ("original", "anonymised"), strict=True)
-    )
-    linkage = linkage_of(parameters.pop("backend"), before)
+    before, after = embeddings(files[0], "original"), embeddings(files[1], "anonymised")
+    linkage = linkage_of(files[2:], parameters, before)
     html = parameters.pop("format", "json") == "html"
     found = compare(before, after, linkage, **parameters)
     return as_html(pages.similarity_page(found)) if html else as_json(found.to_dict())
@@ -116,8 +113,8 @@ def reidentify(files: Files, parameters: Parameters) -> tuple[str, bytes]:
     from sottovoce.measure.reidentification import reidentify as study
     from sottovoce.measure.risk import Settings
 
-    known, unknown = (embeddings(*one) for one in zip(files, ("enrol", "trial"), strict=True))
-    linkage = linkage_of(parameters.pop("backend"), known)
+    known, unknown = embeddings(files[0], "enrol"), embeddings(files[1], "trial")
+    linkage = linkage_of(files[2:], parameters, known)
     for name in ("lengths", "populations"):
         if parameters.get(name) is not None:
             parameters[name] = tuple(parameters[name])
@@ -246,13 +243,19 @@ def embeddings(data: bytes, what: str) -> Any:
         return EMBEDDINGS[kind](path)
 
 
-def linkage_of(name: str, like: Any) -> Any:
-    """A linkage function that needs no training."""
-    from sottovoce.speaker.linkage import make_linkage
+def linkage_of(training: Files, parameters: Parameters, like: Any) -> Any:
+    """The linkage function asked for, learnt from other speakers where these were sent."""
+    from sottovoce.speaker.linkage import LINKAGES, make_linkage
 
-    if name not in UNTRAINED:
-        raise UsageError(f"backend {name!r}; use {' or '.join(UNTRAINED)}")
-    return make_linkage(name, None, like=like)
+    name, lda = parameters.pop("backend"), parameters.pop("lda", None)
+    if LINKAGES[name].needs_training and not training:
+        raise UsageError(
+            f"backend {name} learns from other speakers; send their embeddings as the part train"
+        )
+    if lda is not None and name != "plda":
+        raise UsageError("lda goes with the backend plda")
+    voices = embeddings(training[0], "train") if training else None
+    return make_linkage(name, voices, like=like, **({} if lda is None else {"lda": lda}))
 
 
 def as_json(data: dict[str, Any]) -> tuple[str, bytes]:

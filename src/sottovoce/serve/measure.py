@@ -8,7 +8,15 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from sottovoce.errors import UsageError
-from sottovoce.serve.exchange import answered, answers, binary, body_of, form_of, parts
+from sottovoce.serve.exchange import (
+    answered,
+    answers,
+    binary,
+    body_of,
+    form_of,
+    parts,
+    problems,
+)
 
 router = APIRouter(tags=["measure"])
 
@@ -18,17 +26,30 @@ Interval = Annotated[
 Resamples = Annotated[int | None, Query(ge=20, le=10_000, description="Behind an interval.")]
 Draws = Annotated[int, Query(ge=0, le=2**32 - 1, description="Seed of resamples and draws.")]
 Backend = Annotated[
-    Literal["cosine", "euclidean"], Query(description="What turns two vectors into a score.")
+    str,
+    Query(
+        description="What turns two vectors into a score: cosine or euclidean; with a part train "
+        "also whitening, projection or plda.",
+        examples=["cosine", "plda"],
+    ),
 ]
-Numbers = Annotated[str | None, Query(description="Whole numbers with commas between.")]
+Dimensions = Annotated[int | None, Query(ge=1, description="That plda keeps. Default: all.")]
+Numbers = Annotated[
+    str | None, Query(description="Whole numbers with commas between.", examples=["1,3"])
+]
 Shown = Annotated[
     Literal["json", "html"], Query(description="Of the answer; html is a page with figures.")
 ]
 _KINDS = "application/json text/html"
 _EMBEDDINGS = ".npz (arrays vectors and speakers) or .parquet"
+_TRAIN = f"Embeddings of other speakers, to learn from: {_EMBEDDINGS}"
 
 
-@router.get("/v1/measures", summary="Score measures: their labels and units")
+@router.get(
+    "/v1/measures",
+    summary="Score measures: their labels and units",
+    responses=problems(401, 403),
+)
 async def measures() -> dict[str, Any]:
     """Label and unit by name."""
     from sottovoce.measure.summary import MEASURES
@@ -71,11 +92,14 @@ async def measure(
     summary="Voices before and after anonymisation",
     response_class=Response,
     responses=answers(_KINDS, "As of `sottovoce similarity --json`, or a page."),
-    openapi_extra=parts(original=_EMBEDDINGS, anonymised=_EMBEDDINGS),
+    openapi_extra=parts(
+        original=_EMBEDDINGS, anonymised=_EMBEDDINGS, train=_TRAIN, optional=["train"]
+    ),
 )
 async def similarity(
     request: Request,
     backend: Backend = "cosine",
+    lda: Dimensions = None,
     interval: Interval = 0.95,
     resamples: Resamples = 1000,
     seed: Draws = 0,
@@ -84,12 +108,13 @@ async def similarity(
     """Similarity matrices, de-identification and voice distinctiveness."""
     parameters = {
         "backend": backend,
+        "lda": lda,
         "interval": interval or None,
         "replicates": resamples,
         "seed": seed,
         "format": format,
     }
-    files = await form_of(request, "original", "anonymised")
+    files = await form_of(request, "original", "anonymised", optional=["train"])
     return await answered(request, "similarity", files, parameters)
 
 
@@ -98,11 +123,12 @@ async def similarity(
     summary="How likely speakers are found again among others",
     response_class=Response,
     responses=answers(_KINDS, "As of `sottovoce reidentify --json`, or a page."),
-    openapi_extra=parts(enrol=_EMBEDDINGS, trial=_EMBEDDINGS),
+    openapi_extra=parts(enrol=_EMBEDDINGS, trial=_EMBEDDINGS, train=_TRAIN, optional=["train"]),
 )
 async def reidentify(
     request: Request,
     backend: Backend = "cosine",
+    lda: Dimensions = None,
     lengths: Numbers = "1,3,30",
     populations: Numbers = None,
     top: Annotated[int, Query(ge=1, le=1_000_000, description="k of top-k.")] = 20,
@@ -113,6 +139,7 @@ async def reidentify(
     """Singling Out, Linkability, rank and top-k over population size."""
     parameters = {
         "backend": backend,
+        "lda": lda,
         "lengths": _numbers("lengths", lengths or "1,3,30"),
         "populations": _numbers("populations", populations) if populations else None,
         "k": top,
@@ -120,9 +147,8 @@ async def reidentify(
         "seed": seed,
         "format": format,
     }
-    return await answered(
-        request, "reidentify", await form_of(request, "enrol", "trial"), parameters
-    )
+    files = await form_of(request, "enrol", "trial", optional=["train"])
+    return await answered(request, "reidentify", files, parameters)
 
 
 def _numbers(name: str, text: str) -> list[int]:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from sottovoce.serve.exchange import answered, answers, binary, body_of
+from sottovoce.serve.exchange import answered, answers, binary, body_of, problems
 from sottovoce.serve.voice import Seed
 
 router = APIRouter(tags=["text"])
@@ -15,7 +15,11 @@ router = APIRouter(tags=["text"])
 Language = Annotated[str, Query(description="en, de, es, fr, it, lv, nl or pt.")]
 
 
-@router.get("/v1/strategies", summary="Languages, and what can stand for private words")
+@router.get(
+    "/v1/strategies",
+    summary="Languages, and what can stand for private words",
+    responses=problems(401, 403),
+)
 async def strategies() -> dict[str, Any]:
     """Each strategy in a few words."""
     from sottovoce.anonymise.text.lexicon import LANGUAGES

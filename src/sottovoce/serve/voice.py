@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from sottovoce.serve.exchange import answered, answers, binary, body_of
+from sottovoce.serve.exchange import answered, answers, binary, body_of, problems
 
 router = APIRouter(tags=["voice"])
 _OWN = ("method", "format", "seed", "speaker", "utterance")
@@ -21,7 +21,11 @@ Seed = Annotated[
 Name = Annotated[str, Query(max_length=200, description="Whose draws to repeat, with a seed.")]
 
 
-@router.get("/v1/methods", summary="Voice anonymisers, their settings and what still leaks")
+@router.get(
+    "/v1/methods",
+    summary="Voice anonymisers, their settings and what still leaks",
+    responses=problems(401, 403),
+)
 async def methods() -> dict[str, Any]:
     """The card of each method; settings that name files are left out."""
     from sottovoce.anonymise.voice import METHODS
