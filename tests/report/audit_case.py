@@ -204,6 +204,7 @@ def _anonymiser(folder: Path, label: str, wer: float, rng: np.random.Generator) 
                 "words": 400,
                 "recogniser": "ear",
             },
+            "quality": {"value": 3.1, "low": None, "high": None, "utterances": 8, "model": "vote"},
             "f0_correlation": {"note": "too little voiced speech to tell"},
         },
         "examples": examples,

@@ -46,6 +46,7 @@ class Utility(_Strict):
 
     wer: bool = Field(default=True, description="Word error rate, where there are transcripts")
     f0: bool = Field(default=True, description="Correlation of pitch before and after")
+    quality: bool = Field(default=True, description="Estimate of quality, if the model is there")
     utterances: Positive = Field(default=120, description="Trials it is measured on, at most")
 
 

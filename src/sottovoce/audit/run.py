@@ -19,7 +19,7 @@ from sottovoce.audit.config import Study
 from sottovoce.audit.evidence import attack_once, groups_of, measured, originals_of, similarity_of
 from sottovoce.audit.limits import Limit
 from sottovoce.audit.provenance import provenance
-from sottovoce.audit.utility import sample, sound_kept, words_kept
+from sottovoce.audit.utility import RATED, installed, quality, sample, sound_kept, words_kept
 from sottovoce.audit.vetting import Vetted, vet
 from sottovoce.audit.workshop import Progress, Recipe, Speech, Workshop, key_of, operators_secret
 from sottovoce.corpus.formats import BUILTIN, open_corpus
@@ -104,7 +104,7 @@ class _Run:
             "training": self._training(),
             "encoder": self.workshop.encoder.card.to_dict(),
             "confidence": self.study.interval,
-            "originals": {**originals, "utility": self._original_words()},
+            "originals": {**originals, "utility": self._original_utility()},
             "rows": rows,
             "anonymisers": anonymisers,
             "limits": [found for limit in limits for found in limit.check(rows)],
@@ -210,7 +210,7 @@ class _Run:
         asked = self.study.utility
         chosen = sample(self.trial.corpus, asked.utterances, self.study.seed)
         pairs = [(one, after[one.id]) for one in chosen]
-        key = key_of(__version__, self._what(recipe), asked.model_dump(), self.study.interval)
+        key = key_of(__version__, self._what(recipe), self._asked())
         return {
             "anonymiser": recipe.label,
             "method": recipe.method,
@@ -226,8 +226,6 @@ class _Run:
 
     def _utility(self, pairs: list[tuple[Utterance, Utterance]], label: str) -> dict[str, Any]:
         found: dict[str, Any] = {}
-        if self.study.utility.wer:
-            found["wer"] = self._words([after for _, after in pairs], label)
         if self.study.utility.f0:
             found |= sound_kept(
                 pairs,
@@ -235,23 +233,33 @@ class _Run:
                 confidence=self.study.interval,
                 progress=self._show(f"comparing {label}"),
             )
+        return found | self._alone([after for _, after in pairs], label)
+
+    def _alone(self, utterances: list[Utterance], label: str) -> dict[str, Any]:
+        """What can be told of recordings without others to compare them with."""
+        asked = self.study.utility
+        found: dict[str, Any] = {}
+        if asked.wer:
+            found["wer"] = words_kept(
+                utterances,
+                jobs=self.jobs,
+                confidence=self.study.interval,
+                progress=self._show(f"recognising {label}"),
+            )
+        if asked.quality:
+            found["quality"] = quality(
+                utterances[:: -(-len(utterances) // RATED)],
+                jobs=self.jobs,
+                confidence=self.study.interval,
+                progress=self._show(f"rating {label}"),
+            )
         return found
 
-    def _words(self, utterances: list[Utterance], label: str) -> dict[str, Any]:
-        return words_kept(
-            utterances,
-            jobs=self.jobs,
-            confidence=self.study.interval,
-            progress=self._show(f"recognising {label}"),
-        )
-
-    def _original_words(self) -> dict[str, Any]:
+    def _original_utility(self) -> dict[str, Any]:
         asked = self.study.utility
-        if not asked.wer:
-            return {}
         chosen = sample(self.trial.corpus, asked.utterances, self.study.seed)
-        key = key_of(__version__, self.trial.key, asked.model_dump(), self.study.interval)
-        return {"wer": self._kept("words", key, lambda: self._words(chosen, "originals"))}
+        key = key_of(__version__, self.trial.key, self._asked())
+        return dict(self._kept("originals", key, lambda: self._alone(chosen, "originals")))
 
     # ------------------------------------------------------------------------------- words
 
@@ -268,6 +276,10 @@ class _Run:
             None if attacker is None else attacker.name,
             None if similar is None else similar.model_dump(),
         ]
+
+    def _asked(self) -> list[Any]:
+        """All that utility follows from, besides the speech."""
+        return [self.study.utility.model_dump(), self.study.interval, self.study.seed, installed()]
 
     def _show(self, label: str) -> Callable[[int, int], None]:
         return lambda done, total: self.progress(label, done, total)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from importlib.util import find_spec
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.asr import moonshine as recognising
 from sottovoce.asr.normalise import normalise
 from sottovoce.asr.recogniser import Recogniser, make_recogniser
 from sottovoce.corpus.ahead import map_ahead
 from sottovoce.corpus.audio import load_audio
 from sottovoce.corpus.utterance import Corpus, Utterance
 from sottovoce.errors import SottovoceError, TooFewError
+from sottovoce.measure import quality as rating
 from sottovoce.measure.utility import (
     WordErrors,
     average,
@@ -30,6 +33,16 @@ RECOGNISER = "moonshine-tiny"
 ENGLISH = ("", "en", "eng", "english", "en-us", "en-gb")
 Audio = NDArray[np.float32]
 Progress = Callable[[int, int], None]
+Item = TypeVar("Item")
+Found = TypeVar("Found")
+
+RATED = 24
+"""Recordings whose quality is estimated, at most: each costs half a second."""
+
+
+def installed() -> list[str]:
+    """Optional packages with models that are there: what could not be measured may be later."""
+    return [name for name in (recognising.PACKAGE, rating.PACKAGE) if find_spec(name) is not None]
 
 
 def sample(corpus: Corpus, most: int, seed: int) -> list[Utterance]:
@@ -63,11 +76,7 @@ def words_kept(
     def one(utterance: Utterance) -> WordErrors:
         return _errors(utterance, recogniser)
 
-    errors = []
-    for done, (_, found) in enumerate(map_ahead(one, spoken, workers=jobs, ahead=4 * jobs), 1):
-        errors.append(found)
-        if progress:
-            progress(done, len(spoken))
+    errors = _all(one, spoken, jobs, progress)
     rate = word_error_rate(
         errors,
         [one.speaker for one in spoken],
@@ -87,6 +96,23 @@ def _errors(utterance: Utterance, recogniser: Recogniser) -> WordErrors:
     return word_errors(normalise(utterance.transcript), normalise(heard))
 
 
+def quality(
+    utterances: Sequence[Utterance], *, jobs: int = 2, confidence: float, progress: Progress | None
+) -> dict[str, Any]:
+    """How good recordings sound, as a network estimates it, or a note why that is not known."""
+    try:
+        model = rating.QualityModel()
+    except SottovoceError as error:
+        return {"note": f"not estimated: {error}"}
+
+    def one(utterance: Utterance) -> float:
+        return model.overall(load_audio(utterance, RATE))
+
+    found = _all(one, utterances, jobs, progress)
+    speakers = [one.speaker for one in utterances]
+    return {**_averaged(found, speakers, confidence), "model": rating.MODEL}
+
+
 def sound_kept(
     pairs: Sequence[tuple[Utterance, Utterance]],
     *,
@@ -104,17 +130,25 @@ def sound_kept(
             loudness_difference(before, after),
         )
 
-    found = []
-    for done, (_, values) in enumerate(map_ahead(one, pairs, workers=jobs, ahead=4 * jobs), 1):
-        found.append(values)
-        if progress:
-            progress(done, len(pairs))
+    found = _all(one, pairs, jobs, progress)
     speakers = [before.speaker for before, _ in pairs]
     names = ("f0_correlation", "duration_ratio", "loudness_difference_db")
     return {
         name: _averaged([row[i] for row in found], speakers, confidence)
         for i, name in enumerate(names)
     }
+
+
+def _all(
+    look: Callable[[Item], Found], items: Sequence[Item], jobs: int, progress: Progress | None
+) -> list[Found]:
+    """What is found in each, in order, while the progress is shown."""
+    found = []
+    for done, (_, one) in enumerate(map_ahead(look, items, workers=jobs, ahead=4 * jobs), 1):
+        found.append(one)
+        if progress:
+            progress(done, len(items))
+    return found
 
 
 def _pitch_kept(before: Audio, after: Audio) -> float | None:

@@ -12,7 +12,7 @@ from sottovoce.report.readings import (
     attack_name,
     crowd,
     informed_first,
-    original_wer,
+    original_utility,
     percent,
 )
 
@@ -52,7 +52,7 @@ def decimals(digits: int) -> Callable[[float | None], str]:
 
 def summary_table(findings: Found) -> Markup:
     """One row an anonymiser and attacker, the originals first."""
-    rows = [_summary_row("original", findings["originals"], original_wer(findings))]
+    rows = [_summary_row("original", findings["originals"], original_utility(findings, "wer"))]
     marks = ["reference"]
     utilities = {one["anonymiser"]: one.get("utility", {}) for one in findings["anonymisers"]}
     for label, own in by_anonymiser(findings).items():
@@ -163,12 +163,13 @@ def utility_table(findings: Found) -> Markup:
     rows: list[list[Any]] = []
     for one in findings["anonymisers"]:
         kept = one.get("utility", {})
-        wer = kept.get("wer", {})
         rows.append(
             [
                 breakable(one["anonymiser"]),
-                ranged(wer, exact),
-                ranged(original_wer(findings), exact),
+                ranged(kept.get("wer", {}), exact),
+                ranged(original_utility(findings, "wer"), exact),
+                ranged(kept.get("quality", {}), decimals(2)),
+                ranged(original_utility(findings, "quality"), decimals(2)),
                 *(ranged(kept.get(key), shown) for key, _, shown in UTILITY),
                 ranged(_similarity(one, "gvd_db"), decimals(2)),
                 ranged(_similarity(one, "deid"), decimals(3)),
@@ -178,6 +179,8 @@ def utility_table(findings: Found) -> Markup:
         "anonymiser",
         "WER",
         "WER of originals",
+        "estimated quality, 1 to 5",
+        "quality of originals",
         *(label for _, label, _ in UTILITY),
         "voice distinctiveness G_VD in dB",
         "de-identification DeID",
@@ -202,6 +205,11 @@ def utility_notes(findings: Found) -> list[str]:
                 lines.append(
                     f"WER: {found['recogniser']}, {found['utterances']:,} utterances, "
                     f"{found['words']:,} words; lower is better"
+                )
+            elif "model" in found:
+                lines.append(
+                    f"Quality: {found['model']}, {found['utterances']:,} utterances; made to rate "
+                    "noise suppression, so a hint and no listening test; higher is better"
                 )
         if "note" in (one.get("similarity") or {}):
             lines.append(f"voice similarity: {one['similarity']['note']}")

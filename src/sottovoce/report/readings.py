@@ -43,9 +43,9 @@ def crowd(found: Found, curve: str) -> Found | None:
     return max(own, key=lambda one: int(one["population"]))
 
 
-def original_wer(findings: Found) -> Found:
-    """The word error rate before anonymisation; empty where it was not measured."""
-    found: Found = findings["originals"].get("utility", {}).get("wer", {})
+def original_utility(findings: Found, name: str) -> Found:
+    """The word error rate or quality before anonymisation; empty where it was not measured."""
+    found: Found = findings["originals"].get("utility", {}).get(name, {})
     return found
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sottovoce.report.page import Markup, figure, table
-from sottovoce.report.readings import Found, crowd, original_wer, percent, strongest
+from sottovoce.report.readings import Found, crowd, original_utility, percent, strongest
 from sottovoce.report.svg import Axis, Line, line_chart
 
 
@@ -38,6 +38,7 @@ class Kept:
 
 KINDS = (
     Kept("wer", "word error rate", False, percent=True),
+    Kept("quality", "estimated quality, 1 to 5", True),
     Kept("f0_correlation", "F0 correlation", True, original=1.0),
     Kept("gvd_db", "voice distinctiveness G_VD in dB", True, original=0.0),
 )
@@ -90,8 +91,8 @@ def _original(findings: Found, kind: Kept) -> Choice | None:
     """Speech as it was, for comparison."""
     point = crowd(findings["originals"], "linkability")
     value = kind.original
-    if kind.key == "wer":
-        value = original_wer(findings).get("value")
+    if value is None:
+        value = original_utility(findings, kind.key).get("value")
     return None if point is None or value is None else Choice("original", "", point["value"], value)
 
 
