@@ -86,6 +86,58 @@ def test_wrong_use_is_one_line(
     assert not Path(out).exists() and not Path(f"{out}.secret").exists()
 
 
+def test_what_cannot_be_done_is_one_line_and_leaves_nothing(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    audio, text = recording(corpus, tmp_path)
+    (tmp_path / "signs.txt").write_text("... \N{GRINNING FACE} !")
+    (tmp_path / "words.txt").write_text("the\n")
+    (tmp_path / "broken.wav").write_bytes(b"no sound" * 99)
+    (tmp_path / "bad.ctm").write_text("what is this\n")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "x").touch()
+    signs, broken, out = (str(tmp_path / name) for name in ("signs.txt", "broken.wav", "out"))
+    before = sorted(path.name for path in tmp_path.iterdir())
+    made = ["--purpose", "acoustic", "--only-words", "--words", str(tmp_path / "words.txt")]
+    made += ["--voice", "none"]
+    for wrong, why in (
+        (["align", audio, signs], "no words in the text"),
+        (["align", audio, signs, "--to", f"{out}.json"], "no words in the text"),
+        (["align", broken, text], "not audio"),
+        (["anonymise", "recording", audio, signs, out, *made], "no words in the text"),
+        (["anonymise", "recording", broken, text, out, *made], "not audio"),
+        (["anonymise", "recording", audio, text, str(tmp_path / "full"), *made], "there already"),
+        (["slice", str(corpus), out, "--times", str(tmp_path / "bad.ctm")], "bad.ctm:1"),
+    ):
+        assert run(wrong) == 2, wrong
+        told = capsys.readouterr().err
+        assert why in told and told.count("\n") == 1, told
+    after = {path.name for path in tmp_path.iterdir() if path.name[0] != "."} - {"ledger.jsonl"}
+    assert sorted(after) == before
+
+
+def test_align_says_why_not(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ids = [one.id for one in read_manifest(corpus)]
+    said = {one.id: one.transcript for one in read_manifest(corpus)} | {ids[1]: "?!"}
+    (tmp_path / "text").write_text("".join(f"{name} {words}\n" for name, words in said.items()))
+    assert run(["align", str(corpus), str(tmp_path / "text")]) == 1
+    told = capsys.readouterr().err
+    assert f"not aligned {ids[1]}: no words in the text" in told and "3 of 4 aligned" in told
+
+
+def test_nothing_masked_is_said(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    audio, text = recording(corpus, tmp_path)
+    (tmp_path / "words.txt").write_text("zanzibar\n")
+    made = ["anonymise", "recording", audio, text, str(tmp_path / "out"), "--purpose", "acoustic"]
+    made += ["--voice", "none", "--only-words", "--words", str(tmp_path / "words.txt")]
+    assert run(made) == 0
+    assert "no word was masked; check the list of words" in capsys.readouterr().err
+
+
 def test_slices(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     times = ["--times", str(corpus / "words.ctm")]
     out = tmp_path / "out"

@@ -39,12 +39,13 @@ def command(
     TEXT is a file with what was said. A CORPUS has transcripts of its own, or TEXT has lines with
     an utterance and its words, as in Kaldi. Without --to the times are printed as CTM: utterance,
     channel, start, duration, word, confidence. Below a confidence of 0.5 a time is not to be
-    believed. Utterances that cannot be aligned at all are named, and the exit code is 1.
+    believed. Utterances that cannot be aligned at all are named, with the reason, and the exit code
+    is 1.
     """
     from sottovoce.anonymise.recording.align import UnalignedError, align
     from sottovoce.anonymise.recording.tiers import as_ctm
-    from sottovoce.corpus.audio import load_native
-    from sottovoce.errors import first_few
+    from sottovoce.corpus.audio import UnreadableAudioError, load_native
+    from sottovoce.errors import InputError
 
     corpus = spoken_corpus(source, text)
     refuse_target(target)
@@ -52,12 +53,14 @@ def command(
     lost: dict[str, str] = {}
     with progress_bar("aligning") as progress:
         for count, one in enumerate(corpus, 1):
-            audio, rate = load_native(one)
             try:
+                audio, rate = load_native(one)
                 found[one.id] = align(audio, rate, one.transcript, lang=one.language or lang)
-            except UnalignedError as error:
-                lost[one.id] = str(error)
+            except (UnalignedError, UnreadableAudioError) as error:
+                lost[one.id] = str(error).removeprefix(f"{one.path}: ")
             progress(count, len(corpus))
+    if not found:
+        raise InputError(f"{source}: nothing aligned: {next(iter(lost.values()))}")
     if target is not None:
         _write(found, target)
     elif json_to != "-":
@@ -66,12 +69,11 @@ def command(
         said = {name: alignment.to_dict() for name, alignment in found.items()}
         write_json({"utterances": said, "not_aligned": lost}, json_to)
     doubtful = sum(not alignment.confident for alignment in found.values())
-    named = first_few(lost, len(lost))
     click.echo(
-        f"{len(found):,} of {len(corpus):,} aligned, {doubtful:,} of them with doubts"
-        + (f"; not aligned: {named}" if lost else ""),
-        err=True,
+        f"{len(found):,} of {len(corpus):,} aligned, {doubtful:,} of them with doubts", err=True
     )
+    for name, why in lost.items():
+        click.echo(f"not aligned {name}: {why}", err=True)
     return 1 if lost else 0
 
 

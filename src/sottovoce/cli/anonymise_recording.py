@@ -9,7 +9,7 @@ import click
 
 from sottovoce.cli.align import spoken_corpus
 from sottovoce.cli.options import JsonCommand, json_option, progress_bar, write_json
-from sottovoce.cli.secrets import find_secret, secret_options
+from sottovoce.cli.secrets import find_secret, secret_file, secret_options
 
 if TYPE_CHECKING:
     from sottovoce.anonymise.recording.export import Export
@@ -109,6 +109,7 @@ def command(
     remembers that, by what is said and how it sounds.
     """
     from sottovoce.anonymise.recording.export import export_corpus
+    from sottovoce.anonymise.recording.folder import gone_on_failure
     from sottovoce.anonymise.recording.ledger import Ledger, default_ledger
     from sottovoce.anonymise.recording.sensitive import private_words, read_words
     from sottovoce.anonymise.recording.texts import replaced_texts
@@ -125,8 +126,8 @@ def command(
     if voice != "none":
         make_method(voice)  # an unknown one is refused before a secret is written
     verifier = _verifier() if verify else None
-    drawn = find_secret(target, secret_path, reproducible)
-    with progress_bar("securing") as progress:
+    with gone_on_failure(secret_file(target, secret_path)), progress_bar("securing") as progress:
+        drawn = find_secret(target, secret_path, reproducible)
         done = export_corpus(
             corpus,
             target,
@@ -142,12 +143,15 @@ def command(
             observe=verifier.observe if verifier else None,
             progress=progress,
         )
-    report = verifier.report(drawn.secret.generator("verify")) if verifier else None
+    attacked = verifier if done.masked_words else None
+    report = attacked.report(drawn.secret.generator("verify")) if attacked else None
     if json_to is not None:
         found = done.to_dict() | {"out": str(target)}
         write_json(found | ({"verification": report.to_dict()} if report else {}), json_to)
     if json_to != "-":
         _print(done, target, report)
+    if not done.masked_words:
+        click.echo(f"no word was masked{'; check the list of words' if listed else ''}", err=True)
     click.echo(drawn.note, err=True)
     return 1 if report and report.failures else 0
 

@@ -42,6 +42,11 @@ def secret_options(command: F) -> F:
     return command
 
 
+def secret_file(target: Path, secret_path: Path | None) -> Path:
+    """Where the secret of a run into ``target`` is: as named, else beside it."""
+    return secret_path or target.with_name(f"{target.name}.secret")
+
+
 def find_secret(target: Path, secret_path: Path | None, reproducible: int | None) -> Drawn:
     """The secret of a run into ``target``: from its seed, from its file, or new."""
     from sottovoce.anonymise import Secret
@@ -53,7 +58,7 @@ def find_secret(target: Path, secret_path: Path | None, reproducible: int | None
             Secret.reproducible(reproducible),
             f"drawn from the public seed {reproducible}: whoever knows it knows the draws",
         )
-    path = secret_path or target.with_name(f"{target.name}.secret")
+    path = secret_file(target, secret_path)
     if path.resolve().is_relative_to(target.resolve()):
         raise click.UsageError(f"--secret {path}: within {target}; keep the secret apart from it")
     if path.exists():

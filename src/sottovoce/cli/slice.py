@@ -9,7 +9,7 @@ import click
 
 from sottovoce.cli.align import spoken_corpus
 from sottovoce.cli.options import JsonCommand, json_option, progress_bar, write_json
-from sottovoce.cli.secrets import find_secret, secret_options
+from sottovoce.cli.secrets import find_secret, secret_file, secret_options
 
 if TYPE_CHECKING:
     from sottovoce.anonymise.recording.cutting import Cutting
@@ -63,6 +63,7 @@ def command(
     nothing and changes no voice: see sottovoce anonymise recording.
     """
     from sottovoce.anonymise.recording.cutting import Cutting, cut_corpus
+    from sottovoce.anonymise.recording.folder import gone_on_failure
     from sottovoce.anonymise.recording.slice import check_seconds
     from sottovoce.corpus import open_corpus
     from sottovoce.files import check_there
@@ -71,9 +72,9 @@ def command(
     corpus = open_corpus(source) if hard else spoken_corpus(source, None)
     if times is not None:
         check_there(times)
-    drawn = find_secret(target, secret_path, reproducible)
     settings: Cutting = Cutting(seconds, rest, hard, lang)  # type: ignore[arg-type]
-    with progress_bar("cutting") as progress:
+    with gone_on_failure(secret_file(target, secret_path)), progress_bar("cutting") as progress:
+        drawn = find_secret(target, secret_path, reproducible)
         done = cut_corpus(
             corpus, target, settings, secret=drawn.secret, times=times, progress=progress
         )

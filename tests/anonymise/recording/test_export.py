@@ -26,7 +26,7 @@ from sottovoce.anonymise.recording.ledger import AlreadyExportedError, Ledger, M
 from sottovoce.anonymise.recording.mask import Target
 from sottovoce.anonymise.recording.rates import Rate
 from sottovoce.anonymise.recording.secure import Settings, doubt
-from sottovoce.anonymise.recording.sensitive import Found, find_targets
+from sottovoce.anonymise.recording.sensitive import Found, find_targets, read_words
 from sottovoce.anonymise.recording.texts import replaced_texts
 from sottovoce.anonymise.recording.timing import Alignment, TimedWord
 from sottovoce.anonymise.recording.verify import Verifier, correlation, untouched
@@ -129,6 +129,33 @@ def test_what_cannot_be_aligned_is_withheld_listed_and_counted(
     assert stat.S_IMODE(beside.stat().st_mode) == 0o600
 
 
+def test_an_export_of_which_all_is_withheld_is_none(
+    corpus: Corpus, known: Known, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing was given away, so the dialogues may be exported once their texts are corrected."""
+    ledger = Ledger(tmp_path / "state" / "ledger.jsonl")
+
+    def never(audio: np.ndarray, rate: int, text: str, *, lang: str = "en") -> Alignment:
+        raise UnalignedError("the words do not fit the recording; check the text")
+
+    monkeypatch.setattr(secure_module, "align", never)
+    with pytest.raises(InputError, match=r"(\d+) of \1 recordings withheld.*words do not fit"):
+        export(corpus, tmp_path / "out", ["the"], ledger=ledger)
+    assert [p.name for p in tmp_path.iterdir()] == ["state"]
+    monkeypatch.setattr(secure_module, "align", known)
+    assert export(corpus, tmp_path / "out", ["the", "and"], ledger=ledger).files == len(corpus)
+
+
+def test_a_recording_that_cannot_be_read_is_withheld(
+    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad = replace(corpus.utterances[0], path=tmp_path / "broken.wav")
+    bad.path.write_bytes(b"no sound" * 99)
+    spoilt = replace(corpus, utterances=(bad, *corpus.utterances[1:]), places=())
+    done = export(spoilt, tmp_path / "out", ["the"], ledger=Ledger(tmp_path / "ledger.jsonl"))
+    assert [name for name, _ in done.withheld] == [bad.id] and done.files == len(corpus) - 1
+
+
 def test_doubts() -> None:
     words = [TimedWord("x", i, i + 1.0) for i in range(10)]
     sure = Alignment(tuple(words), 10.0)
@@ -176,11 +203,11 @@ def test_times_of_the_original_help_out_if_they_hold(
     made = {"method": Inverting()}
     assert export(corpus, tmp_path / "a", ["the"], **made).withheld == ()
     strict = Settings(times="released")
-    held = export(corpus, tmp_path / "b", ["the"], settings=strict, **made).withheld
-    assert len(held) == len(corpus) and "not in the text" in held[0][1]
+    with pytest.raises(InputError, match=r"8 of 8 .* not in the text"):
+        export(corpus, tmp_path / "b", ["the"], settings=strict, **made)
     moved = 0.06
-    held = export(corpus, tmp_path / "c", ["the"], **made).withheld
-    assert len(held) == len(corpus) and "moved words by 0.06 s" in held[0][1]
+    with pytest.raises(InputError, match=r"8 of 8 .* moved words by 0\.06 s"):
+        export(corpus, tmp_path / "c", ["the"], **made)
 
 
 def test_one_purpose_for_a_dialogue(corpus: Corpus, tmp_path: Path) -> None:
@@ -311,6 +338,21 @@ def test_what_an_export_refuses(corpus: Corpus, tmp_path: Path) -> None:
         export(mute, tmp_path / "out", ["the"])
     with pytest.raises(InputError, match="within the corpus"):
         export(corpus, corpus.root / "out", ["the"])
+    with pytest.raises(InputError, match="within the corpus"):
+        cut_corpus(corpus, corpus.root / "out", Cutting(), secret=SECRET)
+
+
+def test_lists_of_words(tmp_path: Path) -> None:
+    """A line without a word would mask nothing, and its writer would not know."""
+    path = tmp_path / "words.txt"
+    path.write_text("Ann Lee\n\n  Bonn \n")
+    assert read_words(path) == ["Ann Lee", "Bonn"]
+    path.write_text("Ann\n... \N{GRINNING FACE}\n")
+    with pytest.raises(InputError, match=r"words\.txt:2: no word"):
+        read_words(path)
+    path.write_text(" \n")
+    with pytest.raises(InputError, match=r"words\.txt: no word"):
+        read_words(path)
 
 
 def test_a_word_masked_once_is_masked_everywhere() -> None:
@@ -338,6 +380,10 @@ def test_cutting_a_corpus(corpus: Corpus, folder: Path, tmp_path: Path) -> None:
     hard = cut_corpus(corpus, tmp_path / "hard", Cutting(seconds=0.5, hard="first"), secret=SECRET)
     assert hard.pieces == len(corpus)
     assert {len(load_native(one)[0]) for one in listed(tmp_path / "hard")} == {8000}
+    (tmp_path / "other.ctm").write_text("someone-else 1 0.1 0.2 hello\n")
+    with pytest.raises(InputError, match=r"8 recordings left out, nothing cut: no word times"):
+        cut_corpus(corpus, tmp_path / "no", settings, secret=SECRET, times=tmp_path / "other.ctm")
+    assert not (tmp_path / "no").exists()
 
 
 class Parrot:
@@ -366,6 +412,25 @@ def test_verification_tells_a_mask_from_none(
     assert report.to_dict()["open_recovery"]["high"] < 0.5
     with pytest.raises(TooFewError, match="no word was masked"):
         Verifier(Parrot({})).report(np.random.default_rng(0))
+
+
+def test_one_recording_is_no_measure_of_what_is_invented(
+    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who hears every masked word of the only recording has not invented them."""
+    from sottovoce.anonymise.recording import verify
+
+    monkeypatch.setattr(verify, "pick", lambda sound, rate, choices, rng: choices[0])
+    monkeypatch.setattr(verify, "times_at_speed", lambda *a, **k: [(0.0, 0.01)] * 99)
+    one = corpus.utterances[0]
+    alone = replace(corpus, utterances=(one,), places=())
+    hearing = Verifier(Parrot({}))
+    monkeypatch.setattr(hearing.recogniser, "transcribe", lambda audio, rate: one.transcript)
+    words = [word.text for word in tokens(one.transcript)][::2]
+    export(alone, tmp_path / "out", words, observe=hearing.observe)
+    report = hearing.report(np.random.default_rng(0))
+    assert report.open_recovery.hits == report.masked_words >= 3
+    assert "V1 open recovery" in report.failures
 
 
 def test_what_counts_as_touched_or_alike(corpus: Corpus, known: Known) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.recording.align import UnalignedError, align
 from sottovoce.anonymise.recording.export import NOBODY
-from sottovoce.anonymise.recording.folder import new_folder
+from sottovoce.anonymise.recording.folder import new_folder, refuse_within
 from sottovoce.anonymise.recording.secure import faded
 from sottovoce.anonymise.recording.slice import Rest, Slice, hard_cut, shuffled_names, slice_words
 from sottovoce.anonymise.recording.tiers import read_ctm
@@ -63,6 +63,7 @@ def cut_corpus(
 
     ``times`` is a CTM file with the words of every utterance; without one they are aligned.
     """
+    refuse_within(target, corpus.root)
     known = read_ctm(times) if times else None
     rows: list[Utterance] = []
     left_out: list[tuple[str, str]] = []
@@ -74,9 +75,17 @@ def cut_corpus(
                 left_out.append((one.id, str(error).removeprefix(f"{one.path}: ")))
             if progress:
                 progress(count, len(corpus))
+        if not rows:
+            raise InputError(_none_cut(left_out))
         rows.sort(key=lambda row: row.id)
         write_manifest(Corpus(target.name, folder, tuple(rows)), folder)
     return Cut(len(corpus) - len(left_out), len(rows), tuple(left_out))
+
+
+def _none_cut(left_out: Sequence[tuple[str, str]]) -> str:
+    if not left_out:
+        return "no piece is long enough; give fewer seconds, or --rest merge"
+    return f"{len(left_out):,} recordings left out, nothing cut: {left_out[0][1]}"
 
 
 def _one(

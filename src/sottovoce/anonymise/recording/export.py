@@ -16,14 +16,14 @@ import hashlib
 import io
 import json
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from sottovoce import __version__
 from sottovoce.anonymise.keys import Secret
-from sottovoce.anonymise.recording.folder import new_folder
+from sottovoce.anonymise.recording.folder import new_folder, refuse_within
 from sottovoce.anonymise.recording.ledger import Ledger, Marks
 from sottovoce.anonymise.recording.mask import Target
 from sottovoce.anonymise.recording.secure import Secured, Settings, pieces, secure
@@ -106,6 +106,8 @@ def export_corpus(
                 method.fit(corpus)
             run = _Sound(corpus, folder, secret, settings, method, observe)
             done = run.work(targets, langs, progress)
+            if not done.files:
+                raise InputError(_all_withheld(done))
         else:
             done = _texts(corpus, folder, secret, targets, replace or replaced_texts(lang, secret))
         record: dict[str, Any] = {"tool": "sottovoce", "version": __version__, "export": export}
@@ -127,14 +129,23 @@ def _refuse(corpus: Corpus, target: Path, finder: Finder | None, listed: Sequenc
             f"{len(silent):,} utterances without transcript: {first_few(silent, len(silent))}; "
             "what was said must be known to be masked"
         )
-    if corpus.root.is_dir() and target.resolve().is_relative_to(corpus.root.resolve()):
-        raise InputError(f"{target}: within the corpus it is made from; name another folder")
+    refuse_within(target, corpus.root)
+
+
+def _all_withheld(done: Export) -> str:
+    if not done.withheld:
+        return "no word is left to be exported; mask fewer words, or take longer pieces"
+    count, (_, why) = len(done.withheld), done.withheld[0]
+    return f"{count:,} of {done.utterances:,} recordings withheld, nothing exported: {why}"
 
 
 def _dialogues(corpus: Corpus) -> Mapping[str, Sequence[Marks]]:
+    """What the dialogues are known by; a recording that cannot be read will be withheld."""
     found: dict[str, list[Marks]] = {}
     for one in corpus:
-        found.setdefault(dialogue_of(one), []).append(Marks.of(load_native(one)[0], one.transcript))
+        with suppress(InputError):
+            marks = Marks.of(load_native(one)[0], one.transcript)
+            found.setdefault(dialogue_of(one), []).append(marks)
     return found
 
 

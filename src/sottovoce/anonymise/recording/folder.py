@@ -46,6 +46,24 @@ def new_folder(target: Path) -> Iterator[Path]:
         shutil.rmtree(made, ignore_errors=True)
 
 
+def refuse_within(target: Path, source: Path) -> None:
+    """Refuse a folder inside the one it is made from: it would be taken for a part of it."""
+    if source.is_dir() and target.resolve().is_relative_to(source.resolve()):
+        raise InputError(f"{target}: within the corpus it is made from; name another folder")
+
+
+@contextmanager
+def gone_on_failure(path: Path) -> Iterator[None]:
+    """A file that is made in the course of work goes again if the work fails."""
+    there = path.exists()
+    try:
+        yield
+    except BaseException:
+        if not there:
+            path.unlink(missing_ok=True)
+        raise
+
+
 @contextmanager
 def _ended_in_order() -> Iterator[None]:
     """Let a request to end (SIGTERM) clean up as an error does; in the main thread only."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from sottovoce.anonymise.recording.mask import Target
 from sottovoce.anonymise.recording.words import Token, key, tokens
 from sottovoce.corpus.lines import numbered
+from sottovoce.errors import InputError
 
 Found = Sequence[tuple[int, int, str]]
 """Private stretches of a text: first character, character after the last, what it is."""
@@ -32,7 +33,13 @@ FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
 
 def read_words(path: Path) -> list[str]:
     """Words or phrases to be masked, one a line."""
-    return [line.strip() for _, line in numbered(path)]
+    lines = numbered(path)
+    if not lines:
+        raise InputError(f"{path}: no words; write one a line")
+    for number, line in lines:
+        if not tokens(line):
+            raise InputError(f"{path}:{number}: no word in this line; correct or remove it")
+    return [line.strip() for _, line in lines]
 
 
 def private_words(texts: Sequence[str], langs: Sequence[str]) -> list[Found]:

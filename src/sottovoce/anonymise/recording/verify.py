@@ -144,7 +144,8 @@ class Verifier:
             raise TooFewError("no word was masked; there is nothing to verify")
         invented = Count()
         for one, other in zip(self.seen, [*self.seen[1:], *self.seen[:1]], strict=True):
-            invented.add(*recovered(one.runs, other.heard, other.kept))
+            heard = other.heard if one is not other else ""
+            invented.add(*recovered(one.runs, heard, other.kept))
         chance = max(invented.hits, 1) / max(invented.total, 1)
         crops = _one_each([crop for one in self.seen for crop in one.crops], rng)
         closed = {name: Count() for name in ("before", "after", "inverted")}
