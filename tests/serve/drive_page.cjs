@@ -1,144 +1,90 @@
 // Uses every part of the page in Chromium and prints as JSON what a person would meet.
-// node drive_page.cjs CHROMIUM ADDRESS CLIP TRANSCRIPT SCORES [FOLDER FOR PICTURES]
+// node drive_page.cjs CHROMIUM GIVEN.json [FOLDER FOR PICTURES]
 "use strict";
 const fs = require("fs");
 const path = require("path");
-const { chromium } = require("playwright-core");
+const { launch, open, go, violations } = require("./drive_open.cjs");
+const { voice, recorded, cancelled, recording } = require("./drive_sound.cjs");
+const { text, measures, audits, token } = require("./drive_words.cjs");
+const { walk, whole } = require("./drive_keys.cjs");
 
-const AXE = fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
-const VIEWS = [
-  { name: "narrow-light", width: 360, colorScheme: "light", use: true },
-  { name: "wide-dark", width: 1200, colorScheme: "dark" },
+const VIEWS = ["voice", "text", "recording", "measures", "audits"];
+const LOOKS = [
+  { width: 400, colorScheme: "light" },
+  { width: 400, colorScheme: "dark" },
+  { width: 1400, colorScheme: "light" },
+  { width: 1400, colorScheme: "dark" },
 ];
 
-async function settled(page, state) {
-  await page.waitForFunction(
-    (id) => !["", "Working …", "Recording …"].includes(document.getElementById(id).textContent),
-    state,
-    { timeout: 60000 },
-  );
-  return page.textContent(`#${state}`);
-}
-
-async function use(page, given, found) {
-  const { clip, transcript, scores } = given;
-  await page.click("#voice-form [type=submit]");
-  found.noClip = await settled(page, "voice-state");
-  await page.setInputFiles("#voice-file", clip);
-  await page.selectOption("#method", "mcadams");
-  await page.click("summary");
-  await page.fill("#setting-coefficient", "0.75");
-  await page.click("#voice-form [type=submit]");
-  await page.waitForFunction(() => document.getElementById("voice-state").textContent.startsWith("Done"));
-  found.voice = await page.textContent("#voice-state");
-  found.played = await page.evaluate(
-    () =>
-      new Promise((resolve) => {
-        const sound = document.getElementById("after");
-        if (sound.readyState >= 1) return resolve(sound.duration);
-        sound.onloadedmetadata = () => resolve(sound.duration);
-        sound.onerror = () => resolve(-1);
-      }),
-  );
-  found.drawn = await page.evaluate(() =>
-    ["wave-before", "wave-after", "tones-before", "tones-after"].map((id) => {
-      const one = document.getElementById(id);
-      const data = one.getContext("2d").getImageData(0, 0, one.width, one.height).data;
-      const colours = new Set();
-      for (let i = 0; i < data.length; i += 4) colours.add(`${data[i]} ${data[i + 1]} ${data[i + 3]}`);
-      return colours.size;
-    }),
-  );
-  await page.selectOption("#strategy", "typed");
-  await page.focus("#tau");
-  await page.keyboard.press("Enter"); // no mouse needed
-  found.text = await settled(page, "text-state");
-  found.marks = await page.$$eval("#found mark", (all) => all.map((one) => one.textContent));
-  found.replaced = await page.textContent("#replaced");
-  if (transcript) {
-    await page.fill("#said", transcript);
-    await page.selectOption("#change", "no");
-    await page.click("#recording-form [type=submit]");
-    found.recording = await settled(page, "recording-state");
+// Every part as it is now, in every look: whether it fits, and what axe finds.
+async function looked(page, when, looks, pictures) {
+  const found = {};
+  for (const { width, colorScheme } of looks) {
+    await page.emulateMedia({ colorScheme });
+    for (const view of VIEWS) {
+      await page.setViewportSize({ width, height: 900 });
+      await go(page, view);
+      const name = `${when}-${view}-${width}-${colorScheme}`;
+      found[name] = {
+        overflow: await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth),
+        violations: await violations(page),
+      };
+      if (pictures) await picture(page, width, path.join(pictures, `${name}.png`));
+    }
   }
-  await page.setInputFiles("#scores", scores);
-  await page.click("#measure-form [type=submit]");
-  found.measure = await settled(page, "measure-state");
-  found.rows = await page.$$eval("#measures tr", (all) => all.map((one) => one.textContent));
+  return found;
 }
 
-async function tabbed(page) {
-  const seen = [];
-  await page.evaluate(() => document.activeElement.blur());
-  for (let i = 0; i < 60; i++) {
-    await page.keyboard.press("Tab");
-    const id = await page.evaluate(() => document.activeElement.id);
-    if (id) seen.push(id);
-  }
-  return [...new Set(seen)];
+async function picture(page, width, file) {
+  const height = await page.evaluate(() => document.documentElement.scrollHeight);
+  await page.setViewportSize({ width, height });
+  await page.waitForTimeout(200);
+  await page.screenshot({ path: file });
 }
 
-async function look(browser, view, given) {
-  const context = await browser.newContext({
-    viewport: { width: view.width, height: 800 },
-    colorScheme: view.colorScheme,
-    permissions: ["microphone"],
-  });
-  const page = await context.newPage();
-  const found = { view: view.name, foreign: [], console: [] };
-  page.on("request", (request) => {
-    if (!/^(blob|data):/.test(request.url()) && !request.url().startsWith(given.address))
-      found.foreign.push(request.url());
-  });
-  page.on("console", (message) => {
-    if (["error", "warning"].includes(message.type())) found.console.push(message.text());
-  });
-  page.on("pageerror", (error) => found.console.push(String(error)));
-  await page.goto(given.address);
-  await page.waitForSelector("#setting-coefficient", { state: "attached" });
-  if (view.use) await use(page, given, found);
-  found.overflow = await page.evaluate(
-    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-  );
-  if (given.pictures)
-    await page.screenshot({ path: path.join(given.pictures, `${view.name}.png`), fullPage: true });
-  await page.evaluate(AXE);
-  const audit = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
-  found.violations = audit.violations.map(
-    (one) => `${one.id}: ${one.nodes.map((node) => node.target.join(" ")).slice(0, 3).join("; ")}`,
-  );
-  if (view.use) await keysAndVoice(page, found);
+async function use(browser, given, pictures) {
+  const { context, page, met } = await open(browser, given.address, { width: 1400 });
+  const found = { met, keys: {} };
+  await page.waitForSelector("#method-mcadams");
+  found.before = await looked(page, "empty", LOOKS.slice(1, 3), pictures);
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.setViewportSize({ width: 1400, height: 900 });
+  found.voice = await voice(page, given);
+  found.recorded = await recorded(page);
+  found.cancelHidden = await cancelled(page);
+  found.text = await text(page);
+  if (given.transcript) found.recording = await recording(page, given);
+  found.measures = await measures(page, given);
+  found.audits = await audits(page);
+  found.after = await looked(page, "used", LOOKS, pictures);
+  for (const view of VIEWS) found.keys[view] = await walk(page, view);
   await context.close();
   return found;
 }
 
-// The keyboard, and a clip from the microphone (Chromium's own beeps).
-async function keysAndVoice(page, found) {
-  found.tabbed = await tabbed(page);
-  await page.click("#record");
-  await page.waitForTimeout(1200);
-  await page.click("#record");
-  await page.waitForFunction(() => document.getElementById("voice-state").textContent === "Recorded.");
-  await page.click("#voice-form [type=submit]");
-  await page.waitForTimeout(50);
-  found.recorded = await settled(page, "voice-state");
+async function briefly(browser, address, action) {
+  const { context, page, met } = await open(browser, address, { width: 400 });
+  const found = { ...(await action(page)), met };
+  await context.close();
+  return found;
 }
 
 async function main() {
-  const [executablePath, address, clip, transcript, scores, pictures] = process.argv.slice(2);
-  const given = { address, clip, transcript, scores, pictures };
-  const media = ["--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream"];
-  const browser = await chromium.launch({ executablePath, args: ["--disable-gpu", ...media] });
+  const [executable, file, pictures] = process.argv.slice(2);
+  const given = JSON.parse(fs.readFileSync(file, "utf8"));
+  const browser = await launch(executable, given.clip);
   try {
-    const views = [];
-    for (const view of VIEWS) views.push(await look(browser, view, given));
-    process.stdout.write(JSON.stringify(views));
+    const found = await use(browser, given, pictures);
+    found.keyboard = await briefly(browser, given.address, whole);
+    found.guarded = await briefly(browser, given.guarded, (page) => token(page, given.token));
+    found.bare = await briefly(browser, given.bare, audits);
+    process.stdout.write(JSON.stringify(found));
   } finally {
     await browser.close();
   }
 }
 
 main().catch((error) => {
-  process.stderr.write(`${error}\n`);
+  process.stderr.write(`${error.stack}\n`);
   process.exit(1);
 });

@@ -44,6 +44,8 @@ def test_listed_words_are_masked_in_sound_and_text(service: Service, spoken: Utt
     found = answer.json()
     assert hidden.lower() not in found["text"].lower()
     assert found["masked_words"] >= 1
+    [start, end], [at, gone] = found["spans"][0]["before"], found["spans"][0]["after"]
+    assert 0 <= start < end and at == gone
     head, _, data = found["audio"].partition(",")
     assert head == "data:audio/wav;base64"
     sound, rate = samples(base64.b64decode(data))

@@ -1,0 +1,62 @@
+// Audits the service was told to show, and their reports.
+import { at, counted, make } from "./dom.js";
+import { ask, hasToken } from "./service.js";
+
+export function startAudits() {
+  at("audits-again").addEventListener("click", showAudits);
+}
+
+export async function showAudits() {
+  const state = at("audits-state");
+  state.classList.remove("wrong");
+  state.textContent = "Looking …";
+  try {
+    const { shown, audits } = await (await ask("v1/audits")).json();
+    at("audits-list").replaceChildren(...(audits.length ? audits.map(auditCard) : [empty(shown)]));
+    state.textContent = audits.length ? `${counted(audits.length, "audit")}, the newest first.` : "";
+  } catch (error) {
+    state.classList.add("wrong");
+    state.textContent = error.message;
+  }
+}
+
+function empty(shown) {
+  const run = make("pre", {}, "sottovoce audit --out audits/first\nsottovoce serve --audits audits");
+  return make(
+    "div",
+    { class: "empty" },
+    make("p", {}, make("strong", {}, shown ? "No audits in the folder yet." : "No folder of audits is shown.")),
+    make("p", {}, shown ? "Run one into the folder, and look again:" : "Run an audit, and start the service with the folder it lies in:"),
+    run,
+  );
+}
+
+function auditCard({ name, title, date, verdict, synthetic, anonymisers, attackers }) {
+  const path = `v1/audits/${encodeURIComponent(name)}/report`;
+  const open = make("a", { class: "button main", href: path, target: "_blank", "aria-label": `Open the report: ${title}, ${name}` }, "Open the report");
+  open.addEventListener("click", (event) => {
+    if (!hasToken()) return;
+    event.preventDefault(); // a link cannot bring the token
+    openWithToken(path);
+  });
+  return make(
+    "article",
+    { class: "card audit" },
+    make("h3", {}, title),
+    make("p", { class: "soft" }, `${name} · ${new Date(date).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" })}`),
+    make("p", {}, verdict, " ", synthetic ? make("span", { class: "mark doubt" }, "synthetic speech") : ""),
+    make("p", { class: "soft" }, `${counted(anonymisers.length, "anonymiser")}: ${anonymisers.join(", ")}. ${counted(attackers.length, "attacker")}: ${attackers.join(", ")}.`),
+    make("p", { class: "buttons" }, open),
+  );
+}
+
+async function openWithToken(path) {
+  const tab = window.open("", "_blank"); // while the click still allows it
+  try {
+    const report = await (await ask(path)).blob();
+    tab.location = URL.createObjectURL(report);
+  } catch (error) {
+    tab.close();
+    at("audits-state").textContent = error.message;
+  }
+}

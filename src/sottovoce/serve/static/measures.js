@@ -1,0 +1,108 @@
+// Scores and embeddings to measures and figures, as the service lays them out.
+import { at, choices, field, make, select } from "./dom.js";
+import { fileSlot } from "./files.js";
+import { ask, Missing, onSend } from "./service.js";
+
+const EMBEDDINGS = "A .npz with arrays vectors and speakers, or a .parquet, as sottovoce embed writes them.";
+const TRAIN = ["Other speakers (optional)", `Needed by a comparison that learns. ${EMBEDDINGS}`];
+const BACKENDS = [
+  ["cosine", "cosine"],
+  ["euclidean", "Euclidean distance"],
+  ["whitening", "whitening, learnt"],
+  ["projection", "projection, learnt"],
+  ["plda", "PLDA, learnt"],
+];
+const backend = () => field("Comparison", select("backend", BACKENDS), "What turns two embeddings into a score; those that learn do so from other speakers.");
+const interval = () => field("Intervals", select("interval", [["0.95", "95 %"], ["0.99", "99 %"], ["0", "none"]]), "How sure the range around each value is to hold the true one; none is fastest.");
+const written = (id, value) => {
+  const made = make("input", { id, name: id, type: "text", inputmode: "numeric" });
+  made.value = value;
+  return made;
+};
+
+const QUESTIONS = {
+  scores: {
+    label: "Can pairs be told apart?",
+    words: "Scores of an attacker: EER, Cllr, D_ECE, linkability, rare but sure hits.",
+    path: "v1/measure",
+    files: { scores: ["Scores", "A .csv or .tsv with columns score and label, a .npz with arrays mated and nonmated, or a .parquet."] },
+    settings: () => [interval()],
+    form: "Scores say how alike two recordings are to an attacker; the label is 1 if both are of one speaker. As a table:",
+    sample: "score,label\n 2.31,1\n-0.48,0\n 1.07,1",
+  },
+  similarity: {
+    label: "Are voices still like themselves?",
+    words: "Embeddings before and after: similarity matrices, de-identification, distinctiveness.",
+    path: "v1/similarity",
+    files: { original: ["Original", EMBEDDINGS], anonymised: ["Anonymised", `Of the same recordings after anonymisation. ${EMBEDDINGS}`], train: TRAIN },
+    settings: () => [backend(), interval()],
+    form: "Make both files from the recordings before and after:",
+    sample: "sottovoce embed originals/ --out original.npz\nsottovoce embed anonymised/ --out anonymised.npz",
+  },
+  reidentify: {
+    label: "Are people found among others?",
+    words: "Embeddings known and unknown: singling out, linkability and rank in growing crowds.",
+    path: "v1/reidentify",
+    files: { enrol: ["Enrolment", `Speech whose speakers the attacker knows. ${EMBEDDINGS}`], trial: ["Trials", `Speech whose speakers he looks for. ${EMBEDDINGS}`], train: TRAIN },
+    settings: () => [
+      backend(),
+      interval(),
+      field("Recordings a person", written("lengths", "1,3,30"), "How many recordings of a person the attacker has, with commas between."),
+      field("Crowds", written("populations", ""), "Among how many people he looks, with commas between; empty: up to all."),
+      field("Top", written("top", "20"), "A list of so many candidates counts as a hit if the person is on it."),
+    ],
+    form: "Make both files from speech the attacker knows and speech he looks at:",
+    sample: "sottovoce embed known/ --out enrol.npz\nsottovoce embed unknown/ --out trial.npz",
+  },
+};
+
+let question = "scores";
+let slots = {};
+
+export function startMeasures() {
+  const options = Object.entries(QUESTIONS).map(([value, { label, words }]) => ({ value, label, words }));
+  choices(at("questions"), "question", options, question, choose);
+  choose(question);
+  onSend(at("measures-form"), send);
+}
+
+function choose(name) {
+  question = name;
+  const { files, settings, form, sample } = QUESTIONS[name];
+  slots = Object.fromEntries(Object.entries(files).map(([id, [label, help]]) => [id, fileSlot(id, label, help)]));
+  at("measure-files").replaceChildren(...Object.values(slots).map((one) => one.place));
+  at("measure-settings").replaceChildren(...settings());
+  at("measure-form-of").textContent = form;
+  at("measure-sample").textContent = sample;
+}
+
+async function send(signal) {
+  const { path } = QUESTIONS[question];
+  for (const [name, slot] of Object.entries(slots)) {
+    if (!slot.file && name !== "train") throw new Missing(`choose or drop a file: ${slot.control.getAttribute("aria-label")}`, slot.control);
+  }
+  const query = new URLSearchParams({ format: "html" });
+  for (const one of at("measure-settings").querySelectorAll("[name]")) {
+    if (one.value) query.set(one.name, one.value);
+  }
+  showReport(await (await ask(`${path}?${query}`, body(), signal)).text());
+  return "Measured";
+}
+
+// Scores go alone, embeddings as the parts of a form.
+function body() {
+  if (slots.scores) return slots.scores.file;
+  const form = new FormData();
+  for (const [name, { file }] of Object.entries(slots)) if (file) form.set(name, file);
+  return form;
+}
+
+// A report of the service within this page: its content without its frame; it has no scripts.
+function showReport(html) {
+  const report = new DOMParser().parseFromString(html, "text/html");
+  const main = report.querySelector("main");
+  const title = make("h3", {}, report.querySelector("h1").textContent);
+  at("measure-result").replaceChildren(title, ...main.childNodes);
+  at("measure-result").hidden = false;
+  at("measures").querySelector(".empty").hidden = true;
+}

@@ -1,0 +1,112 @@
+// A text with its private words found, and replaced by every strategy.
+import { at, copyButton, counted, make } from "./dom.js";
+import { ask, Missing, onSend } from "./service.js";
+import { SAMPLES } from "./samples.js";
+
+export const KINDS = {
+  PER: "person", LOC: "place", ORG: "organisation", DATE: "date", TIME: "time", EMAIL: "e-mail",
+  PHONE: "phone", URL: "address", ID: "identifier", NUM: "number", MISC: "other",
+};
+let strategies = {};
+
+export function startText() {
+  at("tau").addEventListener("input", () => (at("tau-now").textContent = at("tau").value));
+  at("text-example").addEventListener("click", () => (at("words").value = SAMPLES[at("language").value]));
+  at("language").addEventListener("change", () => {
+    if (Object.values(SAMPLES).includes(at("words").value)) at("words").value = SAMPLES[at("language").value];
+  });
+  onSend(at("text-form"), send);
+}
+
+export function setStrategies(found) {
+  strategies = found;
+}
+
+// Nodes of a text with stretches marked: [start, end, kind] in characters as Python counts them.
+export function marked(text, stretches, label = () => "") {
+  const letters = Array.from(text);
+  const pieces = [];
+  let done = 0;
+  for (const [start, end, kind] of stretches) {
+    const mark = make("mark", { class: kind }, letters.slice(start, end).join(""));
+    if (label(kind)) mark.append(make("small", {}, label(kind)));
+    pieces.push(letters.slice(done, start).join(""), mark);
+    done = end;
+  }
+  return [...pieces, letters.slice(done).join("")];
+}
+
+async function send(signal) {
+  const text = at("words").value;
+  if (!text.trim()) throw new Missing("type or paste a text first", at("words"));
+  const query = new URLSearchParams({ lang: at("language").value, tau: at("tau").value, scope: at("scope").value });
+  if (at("text-seed").value) query.set("seed", at("text-seed").value);
+  const answers = await Promise.all(
+    Object.keys(strategies).map(async (name) => {
+      query.set("strategy", name);
+      const answer = await ask(`v1/anonymise/text?${query}`, text, signal);
+      return [name, await answer.json()];
+    }),
+  );
+  const [[, found]] = answers;
+  at("text-result").replaceChildren(
+    ...original(text, found.spans),
+    promised(found.guarantee),
+    make("h3", {}, "Replaced"),
+    make("div", { class: "strategies" }, ...answers.map(strategyCard)),
+  );
+  at("text-result").hidden = false;
+  at("text").querySelector(".empty").hidden = true;
+  return `${counted(found.spans.length, "private value")} found`;
+}
+
+function original(text, spans) {
+  const letters = Array.from(text);
+  const stretches = spans.map((one) => [one.start, one.end, one.kind]);
+  const said = make("p", { class: "words", id: "found" }, ...marked(text, stretches, (kind) => KINDS[kind] ?? kind));
+  const rows = spans.map((one) =>
+    make(
+      "tr",
+      {},
+      make("th", { scope: "row", class: "words" }, letters.slice(one.start, one.end).join("")),
+      make("td", { class: "words" }, KINDS[one.kind] ?? one.kind),
+      make("td", { class: "words" }, one.rule),
+      make("td", {}, `${Math.round(100 * one.score)} %`),
+    ),
+  );
+  const head = ["Found", "Type", "Rule"].map((one) => make("th", { scope: "col", class: "words" }, one));
+  const table = make(
+    "table",
+    { id: "findings" },
+    make("caption", {}, "A rule is a tagger trained on written or on spoken text, or the pattern that fits."),
+    make("thead", {}, make("tr", {}, ...head, make("th", { scope: "col" }, "Certain"))),
+    make("tbody", {}, ...rows),
+  );
+  const wide = make("div", { class: "wide", tabindex: "0", role: "group", "aria-label": "What was found" }, table);
+  return [make("h3", {}, "Found"), said, ...(spans.length ? [wide] : [])];
+}
+
+const percent = (share) => `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`;
+
+function promised(guarantee) {
+  const lines = guarantee
+    ? [
+        make("strong", {}, `At most ${percent(guarantee.delta)} of private words stay unnoticed`),
+        ` (95 % sure, measured on ${guarantee.measured_on}). Of texts with ten private words, up to `,
+        `${percent(guarantee.leak_of_text["10"])} keep one. Other kinds of text can be worse: read it again before you release it.`,
+      ]
+    : [make("strong", {}, "How much stays unnoticed is not known"), " for this language and caution: read the text again before you release it."];
+  return make("p", { class: "card doubt", id: "leak-bound" }, ...lines);
+}
+
+function strategyCard([name, { text, spans }]) {
+  const stretches = spans.map((one) => [one.new_start, one.new_end, one.kind]);
+  return make(
+    "article",
+    { class: "strategy", id: `strategy-${name}` },
+    make("h4", {}, name),
+    copyButton(`the text by ${name}`, text),
+    make("small", {}, strategies[name]),
+    make("p", { class: "words", tabindex: "0", role: "group", "aria-label": `Text by ${name}` }, ...marked(text, stretches)),
+  );
+}

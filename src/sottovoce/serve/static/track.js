@@ -1,0 +1,161 @@
+// A sound that is seen and heard: play button, waveform and spectrogram, position, marked stretches.
+import { make, seconds } from "./dom.js";
+import { drawTones, drawWave, TOP } from "./picture.js";
+import { lengthOf } from "./sound.js";
+
+const STEP = 0.25; // seconds an arrow key moves
+const shown = new Set();
+
+export class Track {
+  constructor(place, title) {
+    this.title = title;
+    this.player = new Audio();
+    this.play = make("button", { type: "button", class: "play" });
+    this.facts = make("span", { class: "soft" });
+    this.wave = make("canvas", { class: "wave" });
+    this.tones = make("canvas", { class: "tones" });
+    this.head = make("div", { class: "head" });
+    this.stretches = make("div", { class: "stretches" });
+    this.axis = make("div", { class: "axis", "aria-hidden": "true" });
+    this.picture = make(
+      "div",
+      { class: "picture", role: "slider", tabindex: "0", "aria-label": `Position, ${title.toLowerCase()}`, "aria-valuemin": "0" },
+      this.wave,
+      this.tones,
+      this.stretches,
+      this.head,
+    );
+    this.figure = make(
+      "figure",
+      { class: "track" },
+      make("figcaption", {}, this.play, make("strong", {}, title), this.facts),
+      make("div", { class: "tall", "aria-hidden": "true" }, make("span", {}, `${TOP / 1000} kHz`), make("span", {}, "0")),
+      this.picture,
+      this.axis,
+    );
+    this.figure.hidden = true;
+    place.replaceChildren(this.figure);
+    this.listen();
+  }
+
+  listen() {
+    this.play.addEventListener("click", () => this.toggle());
+    this.player.addEventListener("ended", () => this.player.pause());
+    for (const kind of ["play", "pause"]) this.player.addEventListener(kind, () => this.showPlaying());
+    this.player.addEventListener("seeked", () => this.showPosition());
+    this.picture.addEventListener("pointerdown", (event) => {
+      const box = this.picture.getBoundingClientRect();
+      this.seek(((event.clientX - box.left) / box.width) * this.span);
+    });
+    this.picture.addEventListener("keydown", (event) => this.key(event));
+    new ResizeObserver(() => this.draw()).observe(this.picture);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
+  }
+
+  key(event) {
+    const here = this.player.currentTime;
+    const moves = {
+      ArrowRight: here + STEP, ArrowUp: here + STEP, ArrowLeft: here - STEP, ArrowDown: here - STEP,
+      Home: 0, End: this.length,
+    };
+    if (event.key in moves) this.seek(moves[event.key]);
+    else if (event.key === " " || event.key === "Enter") this.toggle();
+    else return;
+    event.preventDefault();
+  }
+
+  // `span` is the length of the time axis, `peak` the top of the waveform: those of both tracks.
+  show(blob, sound, { span, peak, stretches = [], facts = "" }) {
+    this.player.pause();
+    if (this.player.src) URL.revokeObjectURL(this.player.src);
+    this.player.src = URL.createObjectURL(blob);
+    Object.assign(this, { sound, span, peak, length: lengthOf(sound) });
+    this.facts.textContent = [seconds(this.length), facts].filter(Boolean).join(" · ");
+    this.picture.setAttribute("aria-valuemax", this.length.toFixed(2));
+    this.stretches.replaceChildren(...stretches.map((one) => this.stretch(one)));
+    this.figure.hidden = false;
+    shown.add(this);
+    this.showAxis();
+    this.showPlaying();
+    this.draw();
+  }
+
+  hide() {
+    this.player.pause();
+    this.figure.hidden = true;
+    this.sound = undefined;
+    shown.delete(this);
+  }
+
+  stretch([start, end, label]) {
+    const made = make("div", {}, make("span", {}, label));
+    made.style.left = `${(100 * start) / this.span}%`;
+    made.style.width = `${(100 * Math.max(end - start, 0.01)) / this.span}%`;
+    return made;
+  }
+
+  showAxis() {
+    const step = [0.5, 1, 2, 5, 10, 30, 60, 120].find((one) => this.span / one <= 8) ?? 300;
+    const marks = [];
+    for (let time = 0; time <= this.span; time += step) {
+      const mark = make("span", {}, `${time}`);
+      mark.style.left = `${(100 * time) / this.span}%`;
+      marks.push(mark);
+    }
+    this.axis.replaceChildren(...marks, make("span", { class: "unit" }, "s"));
+  }
+
+  draw() {
+    if (!this.sound || !this.picture.clientWidth) return;
+    const part = `${(100 * this.length) / this.span}%`;
+    for (const canvas of [this.wave, this.tones]) canvas.style.width = part;
+    drawWave(this.wave, this.sound, this.peak);
+    drawTones(this.tones, this.sound);
+    this.showPosition();
+  }
+
+  // Two tracks are compared: the one that starts goes on where the other was.
+  toggle() {
+    if (!this.player.paused) {
+      this.player.pause();
+      return;
+    }
+    for (const other of shown) {
+      if (other !== this && !other.player.paused) {
+        other.player.pause();
+        if (other.player.currentTime < this.length) this.player.currentTime = other.player.currentTime;
+      }
+    }
+    this.player.play();
+  }
+
+  seek(time) {
+    this.player.currentTime = Math.max(0, Math.min(this.length, time));
+    this.showPosition();
+  }
+
+  showPlaying() {
+    const playing = !this.player.paused;
+    this.play.classList.toggle("playing", playing);
+    this.play.setAttribute("aria-label", `${playing ? "Pause" : "Play"}, ${this.title.toLowerCase()}`);
+    if (playing) requestAnimationFrame(() => this.follow());
+  }
+
+  follow() {
+    this.showPosition();
+    if (!this.player.paused) requestAnimationFrame(() => this.follow());
+  }
+
+  showPosition() {
+    const here = this.player.currentTime;
+    this.head.style.left = `${(100 * Math.min(here, this.span)) / this.span}%`;
+    this.picture.setAttribute("aria-valuenow", here.toFixed(2));
+    this.picture.setAttribute("aria-valuetext", `${seconds(here)} of ${seconds(this.length)}`);
+  }
+}
+
+export function peakOf(...sounds) {
+  let peak = 0.01;
+  for (const { samples } of sounds) for (const one of samples) peak = Math.max(peak, Math.abs(one));
+  return peak;
+}

@@ -1,0 +1,59 @@
+// A clip in another voice, heard and seen before and after.
+import { clip, clipPicker, whenClipChanges } from "./clip.js";
+import { at, choices, make } from "./dom.js";
+import { chosenSettings, methodCards, showSettings, toldOf } from "./methods.js";
+import { ask, Missing, onSend } from "./service.js";
+import { decode, lengthOf } from "./sound.js";
+import { peakOf, Track } from "./track.js";
+
+let method = "mcadams";
+let before, after, control;
+
+export function startVoice() {
+  control = clipPicker(document.querySelector("[data-clip=voice]"), "voice");
+  before = new Track(at("voice-before"), "Before");
+  after = new Track(at("voice-after"), "After");
+  whenClipChanges(showClip);
+  onSend(at("voice-form"), send);
+}
+
+export function showMethods() {
+  const options = methodCards().map((one) => ({ value: one.name, label: one.name, words: one.summary }));
+  choices(at("methods"), "method", options, method, choose);
+  choose(method);
+}
+
+function choose(name) {
+  method = name;
+  at("voice-more").querySelector("summary").textContent = `Settings of ${name}`;
+  showSettings(at("settings"), name);
+}
+
+function showClip() {
+  after.hide();
+  at("voice-told").hidden = true;
+  if (!clip.sound) return before.hide();
+  before.show(clip.blob, clip.sound, { span: lengthOf(clip.sound), peak: peakOf(clip.sound) });
+}
+
+async function send(signal) {
+  if (!clip.blob) throw new Missing("choose, drop or record a clip first", control);
+  const used = method;
+  const query = new URLSearchParams({ method: used, ...chosenSettings(used) });
+  if (at("voice-seed").value) query.set("seed", at("voice-seed").value);
+  const answer = await (await ask(`v1/anonymise/voice?${query}`, clip.blob, signal)).blob();
+  const sound = await decode(answer);
+  const heard = [clip.sound, sound].filter(Boolean);
+  const axes = { span: Math.max(...heard.map(lengthOf)), peak: peakOf(...heard) };
+  if (clip.sound) before.show(clip.blob, clip.sound, axes);
+  after.show(answer, sound, { ...axes, facts: used });
+  showTold(used);
+  return `Done with ${used}`;
+}
+
+function showTold(used) {
+  const name = clip.name.replace(/ \(.*|\.[^.]*$/g, "").replaceAll(" ", "-");
+  const save = make("a", { class: "button", id: "voice-save", href: after.player.src, download: `${name}-${used}.wav` }, "Save the anonymised clip");
+  at("voice-told").replaceChildren(make("p", { class: "buttons" }, save), toldOf(used));
+  at("voice-told").hidden = false;
+}

@@ -1,0 +1,81 @@
+// What all drivers of the page share: a browser with a microphone, pages that are watched, waiting.
+"use strict";
+const fs = require("fs");
+const { chromium } = require("playwright-core");
+
+const AXE = fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+
+// `spoken` is what the microphone hears, again and again.
+function launch(executablePath, spoken) {
+  const media = ["--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream"];
+  const heard = `--use-file-for-fake-audio-capture=${spoken}`;
+  const autoplay = "--autoplay-policy=no-user-gesture-required";
+  return chromium.launch({ executablePath, args: ["--disable-gpu", autoplay, ...media, heard] });
+}
+
+// A page, and what it asked of other places or complained about.
+async function open(browser, address, { width = 1400, colorScheme = "light" } = {}) {
+  const context = await browser.newContext({
+    viewport: { width, height: 900 },
+    colorScheme,
+    permissions: ["microphone", "clipboard-read", "clipboard-write"],
+  });
+  const page = await context.newPage();
+  const met = { foreign: [], console: [] };
+  context.on("request", (request) => {
+    if (!/^(blob|data):/.test(request.url()) && !request.url().startsWith(address)) met.foreign.push(request.url());
+  });
+  context.on("console", (message) => {
+    // Chromium writes a line for every answer that is an error; those are the service's
+    const refusal = message.text().includes("the server responded with a status");
+    if (["error", "warning"].includes(message.type()) && !refusal) met.console.push(message.text());
+  });
+  page.on("pageerror", (error) => met.console.push(String(error)));
+  await page.goto(address);
+  return { context, page, met };
+}
+
+const go = (page, view) => page.click(`.views a[href="#${view}"]`);
+
+// Sends a form and waits for the line that says how it went.
+async function send(page, form) {
+  await page.click(`#${form}-form [type=submit]`);
+  return settled(page, form);
+}
+
+async function settled(page, form) {
+  await page.waitForFunction(
+    (id) => {
+      const busy = document.getElementById(id).classList.contains("busy");
+      return !busy && document.getElementById(`${id}-state`).textContent;
+    },
+    `${form}-form`,
+    { timeout: 60000 },
+  );
+  return page.textContent(`#${form}-form-state`);
+}
+
+async function drop(page, place, file, type) {
+  const data = fs.readFileSync(file).toString("base64");
+  const name = require("path").basename(file);
+  const transfer = await page.evaluateHandle(
+    ([data, name, type]) => {
+      const bytes = Uint8Array.from(atob(data), (one) => one.charCodeAt(0));
+      const made = new DataTransfer();
+      made.items.add(new File([bytes], name, { type }));
+      return made;
+    },
+    [data, name, type],
+  );
+  for (const kind of ["dragenter", "dragover", "drop"]) await page.dispatchEvent(place, kind, { dataTransfer: transfer });
+}
+
+async function violations(page) {
+  await page.evaluate(AXE);
+  const audit = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+  return audit.violations.map(
+    (one) => `${one.id}: ${one.nodes.map((node) => node.target.join(" ")).slice(0, 3).join("; ")}`,
+  );
+}
+
+module.exports = { launch, open, go, send, settled, drop, violations };
