@@ -44,41 +44,62 @@ def row(*cells: object) -> None:
     print("| " + " | ".join(shown) + " |", flush=True)
 
 
-def spoken(data: Path, unseen: Path) -> dict[str, dict[str, dict[str, int]]]:
+def missed(found: dict[float, list[Evaluation]]) -> dict[str, dict[str, int]]:
+    """Private words missed by τ, over all sets."""
+    return {
+        str(tau): {
+            "missed": sum(e.tokens.there - e.tokens.hits for e in all_sets),
+            "total": sum(e.tokens.there for e in all_sets),
+        }
+        for tau, all_sets in found.items()
+    }
+
+
+def spoken(data: Path, unseen: Path) -> dict[str, dict[str, object]]:
     """Spoken text: F1, words found at τ, names never seen; returns what is missed by τ."""
-    recall: dict[str, dict[str, dict[str, int]]] = {}
+    recall: dict[str, dict[str, object]] = {}
+    table = []
     row("", "F1", "recall of words", "precision", "δ", "unseen: F1", "unseen: recall of words")
     row(*["---"] * 7)
+    curve = []
     for lang in LANGUAGES:
-        if "spoken" not in shipped(lang):
-            continue
         test = read_conll(data / "massive" / f"{lang}.test.conll.xz")
-        found = {tau: measured(test, lang, "spoken", tau) for tau in TAUS}
+        found = {tau: [measured(test, lang, "spoken", tau)] for tau in TAUS}
         new = measured(read_conll(unseen / f"{lang}.conll"), lang, "spoken")
-        one = found[TAU]
+        one = found[TAU][0]
         rates = (one.spans.f1, one.tokens.recall, one.tokens.precision, one.delta)
-        row(lang.upper(), *rates, new.spans.f1, new.tokens.recall)
-        recall[lang] = {
-            str(tau): {"missed": e.tokens.there - e.tokens.hits, "total": e.tokens.there}
-            for tau, e in found.items()
-        }
-        if lang == "en":
-            curve = [(t, e.tokens.recall, e.tokens.precision) for t, e in found.items()]
-            print("τ of English: " + ", ".join(f"{t} {r:.3f}/{p:.3f}" for t, r, p in curve))
+        table.append((*rates, new.spans.f1, new.tokens.recall))
+        row(lang.upper(), *table[-1])
+        set_name = "MASSIVE 1.0 test (spoken commands)"
+        recall[lang] = {"set": set_name, "by_tau": missed(found)}
+        curve.append([(e[0].tokens.recall, e[0].tokens.precision) for e in found.values()])
+    row("mean", *(sum(column) / len(table) for column in zip(*table, strict=True)))
+    for i, tau in enumerate(TAUS):
+        en, every = curve[0][i], [sum(c[i][k] for c in curve) / len(curve) for k in (0, 1)]
+        row(tau, *en, *every)
     return recall
 
 
-def written(data: Path) -> None:
-    """Written text, as it is and as a recogniser would write it."""
-    row("", "set", "F1 cased", "F1 ASR view", "recall of words cased", "ASR view")
-    row(*["---"] * 6)
+def written(data: Path) -> dict[str, dict[str, object]]:
+    """Written text, as it is and as a recogniser would write it; returns what is missed by τ."""
+    recall: dict[str, dict[str, object]] = {}
+    row("", "set", "F1 cased", "ASR view", "recall of words cased", "ASR view", "precision cased")
+    row(*["---"] * 7)
     for lang, sets in WRITTEN.items():
-        for name in sets if "written" in shipped(lang) else ():
-            test = read_conll(data / name / f"{lang}.test.conll.xz")
-            plain = [asr_view(one) for one in test]
-            both = [measured([s for s in t if s.words], lang, "written") for t in (test, plain)]
-            f1 = [one.spans.f1 for one in both]
-            row(lang.upper(), name, *f1, *(one.tokens.recall for one in both))
+        if "written" not in shipped(lang):
+            continue
+        found: dict[float, list[Evaluation]] = {tau: [] for tau in TAUS}
+        for name in sets:
+            test = [s for s in read_conll(data / name / f"{lang}.test.conll.xz") if s.words]
+            for tau in TAUS:
+                found[tau].append(measured(test, lang, "written", tau))
+            cased = found[TAU][-1]
+            lower = measured([s for s in map(asr_view, test) if s.words], lang, "written")
+            recalls = (cased.tokens.recall, lower.tokens.recall, cased.tokens.precision)
+            row(lang.upper(), name, cased.spans.f1, lower.spans.f1, *recalls)
+        told = f"{', '.join(sets)} test (written text; persons, places, organisations)"
+        recall[lang] = {"set": told, "by_tau": missed(found)}
+    return recall
 
 
 def main() -> None:
@@ -89,11 +110,12 @@ def main() -> None:
     parser.add_argument("--recall", type=Path, required=True)
     parser.add_argument("--only", choices=("spoken", "written"))
     asked = parser.parse_args()
+    told = json.loads(asked.recall.read_text(encoding="utf-8")) if asked.recall.exists() else {}
     if asked.only != "written":
-        told = {"set": "MASSIVE 1.0 test", "languages": spoken(asked.data, asked.unseen)}
-        asked.recall.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+        told["spoken"] = spoken(asked.data, asked.unseen)
     if asked.only != "spoken":
-        written(asked.data)
+        told["written"] = written(asked.data)
+    asked.recall.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from sottovoce.cli.options import JsonCommand, json_option, provenance, write_json
 from sottovoce.errors import UsageError
+
+if TYPE_CHECKING:
+    from sottovoce.anonymise.text.conll import Sentence
+    from sottovoce.anonymise.text.detect import Detector
+    from sottovoce.anonymise.text.entities import Finder
 
 STRATEGIES = ["redact", "typed", "instance", "named", "word", "full", "generalise", "hmac"]
 
@@ -41,7 +46,7 @@ STRATEGIES = ["redact", "typed", "instance", "named", "word", "full", "generalis
     show_default=True,
     help="Which taggers look at the text.",
 )
-@click.option("--tagger", type=click.Path(path_type=Path), help="FILE of 'train entities'.")
+@click.option("--tagger", help="FILE of 'train entities', or spacy:NAME to ask spaCy as well.")
 @click.option("--format", "form", help="lines, kaldi, jsonl or ctm. [default: by name]")
 @click.option("--key", type=click.Path(path_type=Path), help="Secret to draw with; made if new.")
 @click.option("--reproducible", type=click.IntRange(min=0), help="Public seed: hides no draws.")
@@ -75,9 +80,9 @@ def _detector(asked: dict[str, Any]) -> dict[str, Any]:
 
     types = asked["types"]
     return {
-        "lang": asked["lang"],
+        "lang": asked["lang"].lower(),
         "tau": TAU if asked["tau"] is None else asked["tau"],
-        "types": tuple(types.upper().split(",")) if types else PRIVATE,
+        "types": tuple(types.upper().replace(" ", "").split(",")) if types else PRIVATE,
         "register": asked["register"],
         "deny": read_phrases(asked["deny"]) if asked["deny"] else {},
         "allow": tuple(read_phrases(asked["allow"])) if asked["allow"] else (),
@@ -110,7 +115,10 @@ def _transform(asked: dict[str, Any]) -> None:
     source, target = asked["source"], asked["target"]
     if source.exists() and target.exists() and source.samefile(target):
         raise UsageError(f"{target}: the file to be read; name another to write")
+    if target.exists() and not target.is_dir():
+        raise UsageError(f"{target}: there already; name another to write")
     settings = _detector(asked)
+    batch = read_batch(source, asked["form"])
     anonymiser = TextAnonymiser(
         strategy=asked["strategy"],
         scope=asked["scope"],
@@ -118,7 +126,6 @@ def _transform(asked: dict[str, Any]) -> None:
         secret=_secret(asked),
         **settings,
     )
-    batch = read_batch(source, asked["form"])
     done = anonymiser.transform_all(
         batch.texts, batch.documents, use_corpus_tables=asked["allow_corpus_tables"]
     )
@@ -131,6 +138,8 @@ def _transform(asked: dict[str, Any]) -> None:
         write_json({**told.to_dict(), "provenance": made}, asked["json_to"])
     if asked["json_to"] != "-":
         click.echo(f"{told.found:,} private values in {told.texts:,} texts; written to {target}")
+        if told.other_language and not asked["report"]:
+            click.echo(f"caution: this looks like {told.other_language!r}; check --lang", err=True)
         if asked["report"]:
             click.echo("\n".join(told.lines()))
 
@@ -146,24 +155,12 @@ def _settings(asked: dict[str, Any]) -> dict[str, Any]:
 
 def _evaluate(asked: dict[str, Any]) -> None:
     from sottovoce.anonymise.text.conll import read_conll
-    from sottovoce.anonymise.text.crf import Weights
     from sottovoce.anonymise.text.detect import Detector
-    from sottovoce.anonymise.text.entities import Tagger, shipped, shipped_tagger
     from sottovoce.anonymise.text.evaluate import evaluate
-    from sottovoce.anonymise.text.tokens import is_asr_view
 
     detector = Detector(**_detector(asked))
     sentences = read_conll(asked["evaluate"])
-    if asked["tagger"] is not None:
-        tagger = Tagger(Weights.load(asked["tagger"]), asked["lang"])
-    else:
-        plain = is_asr_view([word for one in sentences for word in one.words])
-        register = asked["register"]
-        if register in ("auto", "both"):
-            register = "spoken" if plain else "written"
-        if register not in shipped(asked["lang"]):
-            raise UsageError(f"no {register} tagger for {asked['lang']}; use --tagger FILE")
-        tagger = shipped_tagger(asked["lang"], register)
+    tagger = detector.own or _shipped_for(sentences, detector)
     seen = {w for one in read_conll(asked["seen"]) for w in one.words} if asked["seen"] else set()
     found = evaluate(sentences, detector, tagger, seen=seen)
     if asked["json_to"] is not None:
@@ -173,6 +170,20 @@ def _evaluate(asked: dict[str, Any]) -> None:
         from sottovoce.anonymise.text.account import evaluation_lines
 
         click.echo("\n".join(evaluation_lines(found, tagger.rule)))
+
+
+def _shipped_for(sentences: list[Sentence], detector: Detector) -> Finder:
+    """The tagger of the package for the register of the text."""
+    from sottovoce.anonymise.text.entities import shipped, shipped_tagger
+    from sottovoce.anonymise.text.tokens import is_asr_view
+
+    register = detector.register
+    if register in ("auto", "both"):
+        plain = is_asr_view([word for one in sentences for word in one.words])
+        register = "spoken" if plain else "written"
+    if register not in shipped(detector.lang):
+        raise UsageError(f"no {register} tagger for {detector.lang}; use --tagger FILE")
+    return shipped_tagger(detector.lang, register)
 
 
 def _list(json_to: str | None) -> None:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from sottovoce.anonymise.text.conll import Sentence
 
 from sottovoce.cli.options import (
     JsonCommand,
@@ -47,12 +51,11 @@ def command(
     Use the result with: sottovoce anonymise text --tagger FILE. One core, less than a minute for
     10,000 utterances.
     """
-    from sottovoce.anonymise.text.conll import read_conll
     from sottovoce.anonymise.text.lexicon import check_language
     from sottovoce.anonymise.text.training import train_tagger
 
     check_language(lang)
-    sentences = [one for path in data for one in read_conll(path)]
+    sentences = [one for path in data for one in _read(path, register)]
     names = [f"{path.parent.name}/{path.name}" for path in data]
     card = {"data": names, "licence": licence or "as its data's"}
     with progress_bar("training") as progress:
@@ -65,3 +68,14 @@ def command(
     if json_to != "-":
         size = out.stat().st_size / 1e6
         click.echo(f"{out}: {lang} {register}, {len(weights.rows):,} attributes, {size:.2f} MB")
+
+
+def _read(path: Path, register: str) -> list[Sentence]:
+    """Sentences of a file; a written tagger gets capitals where a file has none."""
+    from sottovoce.anonymise.text.augment import cased_view
+    from sottovoce.anonymise.text.conll import read_conll
+
+    found = read_conll(path)
+    if register == "written" and not any(w[:1].isupper() for one in found for w in one.words):
+        return [cased_view(one) for one in found]
+    return found

@@ -76,6 +76,28 @@ def test_spoken_addresses(text: str, lang: str) -> None:
     assert words[: found[0].start] in (words[:1], words[:2])
 
 
+def test_words_before_an_address_are_no_part_of_it() -> None:
+    words = [
+        "write",
+        "to",
+        "me",
+        "at",
+        "john",
+        "dot",
+        "smith",
+        "at",
+        "gmail",
+        "dot",
+        "com",
+        "at",
+        "nine",
+    ]
+    found = [e for e in spoken(words, "en") if e.kind == "EMAIL"]
+    assert [words[e.start : e.end] for e in found] == [
+        ["john", "dot", "smith", "at", "gmail", "dot", "com"]
+    ]
+
+
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_spoken_numbers(lang: str) -> None:
     digits = small_numbers(lang, True)

@@ -93,7 +93,7 @@ def test_swapping_names_keeps_all_other_words() -> None:
         assert new.words[0] == "Call" and "now" in new.words and "in" in new.words
         person = new.words[new.spans[0][0] : new.spans[0][1]]
         assert person[0][0].isupper() and person[-1].endswith("'s")
-    assert cased_view(Sentence(("call", "ann"), ("O", "B-PER"))).words == ("Call", "Ann")
+    assert cased_view(Sentence(("call", "ann"), ("O", "B-PER"))).words == ("Call", "Ann", ".")
 
 
 def test_the_mean_of_weights() -> None:

@@ -72,6 +72,32 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
         read_batch(path, "pdf")
 
 
+@pytest.mark.parametrize(
+    ("name", "data", "told"),
+    [
+        ("a.txt", b"call\0ann", "no text but bytes"),
+        ("a.txt", b" \n\t\n", "no words in it"),
+        ("a.txt", "Herr Müller".encode("latin-1"), "not UTF-8 from byte 6"),
+        ("a.jsonl", b'{"text": "a"}\n' * 6 + b'{"text": "b', r"a\.jsonl:7: not"),
+        ("a.jsonl", b'{"words": [{"w": "a", "t0": "x", "t1": 1}]}', r"a\.jsonl:1: t0 or t1"),
+        ("a.jsonl", b'{"words": [{"w": "a", "t0": NaN, "t1": 1}]}', r"a\.jsonl:1: t0 or t1"),
+        ("a.ctm", b"r 1 0 1 a\nr 1 0.3 0.2\n", r"a\.ctm:2"),
+        ("a.ctm", b"r 1 nan 0.2 a\n", r"a\.ctm:1"),
+        ("a.ctm", b"r 1 0.1 -1 a\n", r"a\.ctm:1"),
+    ],
+)
+def test_damaged_files(tmp_path: Path, name: str, data: bytes, told: str) -> None:
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(InputError, match=told):
+        read_batch(tmp_path / name)
+
+
+def test_the_mark_before_utf8_is_no_part_of_the_first_word(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"\xef\xbb\xbfzorbalda quint came\n")
+    assert through(path) == "[PER] came\n"
+
+
 def test_tagged_text_goes_round(tmp_path: Path) -> None:
     made = [Sentence(("Hi", "Ann", "."), ("O", "B-PER", "O")), Sentence(("x",), ("O",))]
     path = tmp_path / "a.conll"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -15,6 +15,22 @@ from sottovoce.anonymise.text.documents import Batch
 from sottovoce.anonymise.text.entities import model_id, shipped
 from sottovoce.anonymise.text.evaluate import Evaluation
 from sottovoce.anonymise.text.guarantee import Guarantee, leak_of_text
+from sottovoce.anonymise.text.language import other_language
+from sottovoce.anonymise.text.tokens import is_asr_view, tokenise
+
+NAMES = {
+    "PER": "persons (PER)",
+    "LOC": "places (LOC)",
+    "ORG": "organisations (ORG)",
+    "DATE": "dates (DATE)",
+    "TIME": "times (TIME)",
+    "EMAIL": "e-mail addresses (EMAIL)",
+    "PHONE": "telephone numbers (PHONE)",
+    "URL": "web addresses (URL)",
+    "ID": "identifiers, listed phrases (ID)",
+    "NUM": "long numbers (NUM)",
+    "MISC": "other names (MISC)",
+}
 
 
 @dataclass(frozen=True)
@@ -33,6 +49,8 @@ class Account:
     """Per text the private words by index: what a masker of sound needs."""
     guarantee: Guarantee | None
     models: list[str]
+    other_language: str | None
+    """What the texts look like, if that is another language than the one asked for."""
 
     def to_dict(self) -> dict[str, Any]:
         """By name."""
@@ -46,25 +64,45 @@ class Account:
             "mask": self.masks,
             "guarantee": told,
             "models": self.models,
+            "looks_like_language": self.other_language,
         }
 
     def lines(self) -> list[str]:
-        """For a terminal."""
-        told = [f"  {kind:<6} {count:>7,}" for kind, count in self.by_type.items()]
-        told += [f"  by {rule:<22} {count:>7,}" for rule, count in self.by_rule.items()]
+        """For a terminal: what was found, what may be left, what a replacement tells."""
+        told = [f"found in {self.words:,} words:"]
+        told += [f"  {NAMES[kind]:<34}{count:>8,}" for kind, count in self.by_type.items()]
+        told += ["by:"] + [f"  {rule:<34}{count:>8,}" for rule, count in self.by_rule.items()]
+        if self.kept:
+            told.append(f"  of these left as they were (--p)    {self.kept:>8,}")
+        if self.other_language:
+            told.append(
+                f"CAUTION: this looks like {self.other_language!r}; names of another language are "
+                "missed: check --lang"
+            )
+        told.append("what may be left:")
         if self.guarantee is None:
-            return [*told, "leak bound unknown: measure it with --evaluate on tagged text of yours"]
-        one = self.guarantee
-        told += [
-            f"leak: at most {100 * one.leak:.1f} % of private words stay (δ, 95 %; recall "
-            f"{100 * one.recall:.1f} % of {one.total:,} on {one.measured_on})",
-            f"a text with 10 private words keeps one with probability ≤ "
-            f"{leak_of_text(one.leak, 10):.2f}",
-        ]
-        for kind, value in one.epsilons().items():
-            told.append(f"ε of {kind} {value:.1f} with N = {one.tables[kind]:,}, average case")
-        told.append("on other text recall differs: measure it with --evaluate")
-        return told
+            return [*told, "  unknown for this tagger: measure it with --evaluate on tagged text"]
+        return told + _promise(self.guarantee, self.by_type)
+
+
+def _promise(one: Guarantee, found: Collection[str]) -> list[str]:
+    """What may be left, and what a replacement of each type that was found tells."""
+    told = [
+        f"  leak: at most {100 * one.leak:.1f} % of private words (δ, 95 % confidence)",
+        f"  measured: {100 * one.recall:.1f} % of {one.total:,} private words were found in "
+        f"{one.measured_on}",
+        f"  a text with 10 private words keeps at least one of them in up to "
+        f"{100 * leak_of_text(one.leak, 10):.0f} of 100 cases: read a sample before you publish",
+        "  other text, other figures: measure yours with --evaluate tagged.conll",
+    ]
+    epsilons = {kind: value for kind, value in one.epsilons().items() if kind in found}
+    if epsilons:
+        told.append("what a replacement tells (ε; 0 is nothing; if misses are random):")
+    told += [
+        f"  {NAMES[kind]:<34}{value:>8.1f}  drawn from {one.tables[kind]:,}"
+        for kind, value in epsilons.items()
+    ]
+    return told
 
 
 def account(anonymiser: TextAnonymiser, batch: Batch, done: Sequence[Transformed]) -> Account:
@@ -87,9 +125,20 @@ def account(anonymiser: TextAnonymiser, batch: Batch, done: Sequence[Transformed
             for name, text, one in zip(batch.ids, batch.texts, done, strict=True)
             if (words := masked_words(text, one))
         ],
-        guarantee_of(anonymiser),
-        [model_id(path) for path in shipped(anonymiser.lang).values()],
+        guarantee_of(anonymiser, written=is_written(batch.texts)),
+        _models(anonymiser),
+        other_language(batch.texts, anonymiser.lang),
     )
+
+
+def _models(anonymiser: TextAnonymiser) -> list[str]:
+    """The taggers that were asked; a file of the user's by its sum alone."""
+    own = anonymiser.detector.own
+    there = [model_id(path) for path in shipped(anonymiser.lang).values()]
+    if own is None:
+        return there
+    names = [f"own {own.card['register']}: {' '.join(own.card['data'])}"]
+    return there + names if own.beside else names
 
 
 def masked_words(text: str, done: Transformed) -> list[int]:
@@ -114,11 +163,24 @@ def _measured() -> dict[str, Any]:
     return found
 
 
-def guarantee_of(anonymiser: TextAnonymiser) -> Guarantee | None:
-    """From the recall of the shipped spoken tagger at the nearest lower τ that was measured."""
-    if anonymiser.detector.tagger is not None:
+def is_written(texts: Sequence[str]) -> bool:
+    """Whether most texts have capitals that tell something."""
+    plain = [is_asr_view([t.text for t in tokenise(text)]) for text in texts if text.strip()]
+    return sum(plain) * 2 < len(plain)
+
+
+def guarantee_of(anonymiser: TextAnonymiser, *, written: bool = False) -> Guarantee | None:
+    """From the recall at the nearest lower τ that was measured; None for a tagger of one's own.
+
+    For written text the figures are those of written test sets, where the language has one.
+    """
+    own = anonymiser.detector.own
+    if own is not None and not own.beside:
         return None
-    rows = _measured()["languages"].get(anonymiser.lang, {})
+    told = _measured()["spoken"][anonymiser.lang]
+    if written:
+        told = _measured()["written"].get(anonymiser.lang, told)
+    rows = told["by_tau"]
     taus = [t for t in rows if float(t) <= anonymiser.detector.tau]
     if not taus:
         return None
@@ -129,7 +191,7 @@ def guarantee_of(anonymiser: TextAnonymiser) -> Guarantee | None:
         replacer.probability,
         row["missed"],
         row["total"],
-        _measured()["set"],
+        told["set"],
         anonymiser.table_sizes(),
     )
 

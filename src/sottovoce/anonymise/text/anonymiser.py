@@ -83,7 +83,7 @@ class TextAnonymiser:
         register: str = "auto",
         deny: Mapping[str, str] | None = None,
         allow: Iterable[str] = (),
-        tagger: Path | None = None,
+        tagger: Path | str | None = None,
         propagate: bool = True,
         secret: Secret | None = None,
     ) -> None:

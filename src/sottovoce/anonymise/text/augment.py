@@ -14,9 +14,12 @@ import numpy as np
 
 from sottovoce.anonymise.text.conll import Sentence
 from sottovoce.anonymise.text.lexicon import Lexicon, clitics
+from sottovoce.anonymise.text.tokens import HIDDEN
 
 MADE_UP = 0.6
 """Share of swapped names that are made up."""
+HIDE = 0.8
+"""Share of entities that are hidden in a copy."""
 LONGEST = 14
 TRIES = 100
 """Draws before a letter is put to a name that is known."""
@@ -120,9 +123,28 @@ CAPITALS = frozenset({"PER", "LOC", "ORG"})
 
 
 def cased_view(sentence: Sentence) -> Sentence:
-    """Spoken text as it might be written: a capital at the beginning and in every name."""
+    """Spoken text as it might be written: a capital at the beginning and in every name, a stop.
+
+    Other entities lose their tags: dates and times are left to taggers of spoken text.
+    """
     words = list(sentence.words)
-    for i, tag in enumerate(sentence.tags):
-        if i == 0 or tag[2:] in CAPITALS:
+    tags = [tag if tag[2:] in CAPITALS else "O" for tag in sentence.tags]
+    for i, tag in enumerate(tags):
+        if i == 0 or tag != "O":
             words[i] = _cased_like(words[i], "X")
-    return Sentence(tuple(words), sentence.tags)
+    return Sentence((*words, "."), (*tags, "O"))
+
+
+def hidden_view(sentence: Sentence, rng: np.random.Generator) -> Sentence:
+    """A copy in which most entities are hidden, each behind one word: how a second look sees it."""
+    words: list[str] = []
+    tags: list[str] = []
+    done = 0
+    for start, end, kind in sentence.spans:
+        words += sentence.words[done:start]
+        tags += sentence.tags[done:start]
+        hide = kind != "MISC" and rng.random() < HIDE
+        words += [HIDDEN] if hide else sentence.words[start:end]
+        tags += [f"B-{kind}"] if hide else sentence.tags[start:end]
+        done = end
+    return Sentence((*words, *sentence.words[done:]), (*tags, *sentence.tags[done:]))

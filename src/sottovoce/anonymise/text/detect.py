@@ -15,24 +15,22 @@ from functools import cached_property
 from pathlib import Path
 
 from sottovoce.anonymise.text import patterns
-from sottovoce.anonymise.text.crf import Weights
+from sottovoce.anonymise.text.adapters import own_tagger
 from sottovoce.anonymise.text.entities import (
     PRIVATE,
     TAU,
     TYPES,
     Entity,
-    Tagger,
+    Finder,
     shipped,
     shipped_tagger,
     united,
 )
 from sottovoce.anonymise.text.lexicon import check_language, clitics, lexicon
 from sottovoce.anonymise.text.lists import Phrases
-from sottovoce.anonymise.text.tokens import Token, is_asr_view, sentences, tokenise
+from sottovoce.anonymise.text.tokens import HIDDEN, Token, is_asr_view, sentences, tokenise
 from sottovoce.errors import UsageError
 
-HIDDEN = "█████"
-"""What stands for words that were found already."""
 PLACEHOLDER = re.compile(
     rf"█{{5}}|\[(?:{'|'.join(TYPES)})(?:_\d+)?\]|(?<!\w)(?:{'|'.join(TYPES)})_[A-Z2-7]{{8}}(?!\w)"
 )
@@ -71,8 +69,9 @@ class Detector:
     """Phrases that are always private, with their type."""
     allow: Iterable[str] = ()
     """Phrases that never are, unless they are denied."""
-    tagger: Path | None = None
-    """Weights of one's own, used instead of those of the package."""
+    tagger: Path | str | None = None
+    """A tagger of one's own: a file of weights, used instead of those of the package, or
+    ``spacy:`` and a pipeline, used beside them."""
     propagate: bool = True
 
     def __post_init__(self) -> None:
@@ -86,8 +85,9 @@ class Detector:
                 raise UsageError(f"type {kind!r}; there are {', '.join(TYPES)}")
 
     @cached_property
-    def _own(self) -> Tagger | None:
-        return None if self.tagger is None else Tagger(Weights.load(self.tagger), self.lang)
+    def own(self) -> Finder | None:
+        """The tagger of one's own."""
+        return None if self.tagger is None else own_tagger(self.tagger, self.lang)
 
     @cached_property
     def _denied(self) -> Phrases:
@@ -161,16 +161,18 @@ class Detector:
                 ]
         return found
 
-    def _taggers(self) -> list[tuple[Tagger, bool, bool]]:
+    def _taggers(self) -> list[tuple[Finder, bool, bool]]:
         """Taggers, and whether each is used in the ASR view and in text with capitals."""
-        if self._own is not None:
-            return [(self._own, True, True)]
+        own: list[tuple[Finder, bool, bool]] = [(self.own, True, True)] if self.own else []
+        if self.own is not None and not self.own.beside:
+            return own
         there = shipped(self.lang)
         use = {
             "spoken": (self.register != "written", self.register != "written"),
             "written": (self.register in ("written", "both"), self.register != "spoken"),
         }
-        return [(shipped_tagger(self.lang, name), *use[name]) for name in there if any(use[name])]
+        used = [(shipped_tagger(self.lang, name), *use[name]) for name in there if any(use[name])]
+        return [*used, *own]
 
     def _learn(self, text: str, findings: Iterable[Finding], names: dict[str, str]) -> None:
         """Note the names that were found with some certainty."""

@@ -7,6 +7,7 @@ other file is plain lines. Ids, times and further fields are kept.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,8 @@ from sottovoce.errors import InputError, UsageError
 from sottovoce.files import check_there
 
 FORMATS = ("lines", "kaldi", "jsonl", "ctm")
+_MARK = "\ufeff"
+"""What some editors put before UTF-8; it is left out."""
 
 
 @dataclass(frozen=True)
@@ -47,10 +50,17 @@ def read_batch(path: Path, form: str | None = None) -> Batch:
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}); check the name") from None
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 from byte {error.start}; convert it") from None
+        raise InputError(
+            f"{path}: not UTF-8 from byte {error.start}; convert it, e.g. with iconv -t utf-8"
+        ) from None
+    if "\0" in text:
+        raise InputError(f"{path}: no text but bytes; name a text file in UTF-8")
     ending = "\n" if text.endswith("\n") else ""
-    lines = text.removesuffix("\n").split("\n")
-    return _READERS[form or format_of(path)](path, lines, ending)
+    lines = text.removeprefix(_MARK).removesuffix("\n").split("\n")
+    batch = _READERS[form or format_of(path)](path, lines, ending)
+    if not any(one.strip() for one in batch.texts):
+        raise InputError(f"{path}: no words in it; name a file with text")
+    return batch
 
 
 def _lines(path: Path, lines: list[str], ending: str) -> Batch:
@@ -102,12 +112,21 @@ def _json_row(path: Path, number: int, line: str) -> dict[str, Any] | None:
         words = row.get("words")
         fine = isinstance(row.get("text", ""), str) and ("text" in row or words is not None)
         fine = fine and all(isinstance(word["w"], str) for word in words or ())
+        timed = all(_time(word.get(name)) for word in words or () for name in ("t0", "t1"))
     except (ValueError, AttributeError, TypeError, KeyError):
-        fine = False
+        fine, timed = False, True
     if not fine:
         raise InputError(f'{path}:{number}: not {{"text": …}} or {{"words": [{{"w": …}}]}}')
+    if not timed:
+        raise InputError(f"{path}:{number}: t0 or t1 is no time; seconds from 0 on, or leave both")
     found: dict[str, Any] = row
     return found
+
+
+def _time(value: object) -> bool:
+    """Whether a time is left out or can be one: a finite number of seconds, not below 0."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return value is None or (number and 0 <= float(value) < math.inf)  # type: ignore[arg-type]
 
 
 def _json_text(row: dict[str, Any] | None) -> str:
@@ -188,7 +207,7 @@ def _ctm(path: Path, lines: list[str], ending: str) -> Batch:
         try:
             begin, length = float(parts[2]), float(parts[3])
             rows.setdefault((parts[0], parts[1]), []).append((begin, length, parts[4:]))
-            if not parts[4:]:
+            if not (parts[4:] and _time(begin) and _time(length)):
                 raise ValueError
         except (ValueError, IndexError):
             raise InputError(

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 
 from sottovoce.anonymise.text.conll import bare_word, spans_of
-from sottovoce.anonymise.text.crf import Crf, Weights
+from sottovoce.anonymise.text.crf import OUTSIDE, Crf, Weights
 from sottovoce.anonymise.text.lexicon import check_language, lexicon
 
 TYPES = ("PER", "LOC", "ORG", "DATE", "TIME", "EMAIL", "PHONE", "URL", "ID", "NUM", "MISC")
@@ -45,11 +46,28 @@ class Entity:
         return self.end - self.start
 
 
+class Finder(Protocol):
+    """Finds entities in sentences: a tagger of the package, or one that a user brings."""
+
+    kinds: frozenset[str]
+    """Types it can find."""
+    rule: str
+    card: dict[str, Any]
+    beside: bool
+    """Whether it is asked beside the taggers of the package, not instead of them."""
+
+    def find(self, sentences: Sequence[Sequence[str]], tau: float | None) -> list[list[Entity]]:
+        """Entities of every sentence; without τ, the most probable ones."""
+
+
 class Tagger:
     """One tagger of one language."""
 
+    beside = False
+
     def __init__(self, weights: Weights, lang: str) -> None:
         self.crf = Crf(weights, lexicon(lang))
+        self.kinds = frozenset(label[2:] for label in weights.labels if label != OUTSIDE)
         self.card = weights.card
         self.spoken = weights.card.get("register") != "written"
         self.rule = f"tagger {weights.card.get('register', 'own')}"

@@ -16,7 +16,7 @@ import numpy as np
 
 from sottovoce.anonymise.text.conll import Sentence, Span
 from sottovoce.anonymise.text.detect import Detector
-from sottovoce.anonymise.text.entities import Tagger
+from sottovoce.anonymise.text.entities import Finder
 from sottovoce.anonymise.text.guarantee import leak_bound
 from sottovoce.errors import TooFewError
 
@@ -116,7 +116,7 @@ class Evaluation:
 def evaluate(
     sentences: Sequence[Sentence],
     detector: Detector,
-    tagger: Tagger,
+    tagger: Finder,
     *,
     seen: Collection[str] = (),
     seed: int = 0,
@@ -129,8 +129,7 @@ def evaluate(
     if not any(private):
         raise TooFewError("no private word is tagged; check the tags (B-PER, I-PER, O …)")
     best = tagger.find([one.words for one in sentences], None)
-    tags = {label[2:] for label in tagger.crf.labels if label != "O"}
-    tags &= {kind for one in sentences for _, _, kind in one.spans}
+    tags = tagger.kinds & {kind for one in sentences for _, _, kind in one.spans}
     gold = [[s for s in one.spans if s[2] in tags] for one in sentences]
     guess = [[(e.start, e.end, e.kind) for e in one if e.kind in tags] for one in best]
     masked = _masked([one.words for one in sentences], detector)

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from sottovoce.anonymise.text.lexicon import Lexicon, clitics
+from sottovoce.anonymise.text.tokens import HIDDEN
 
 DISTANCES = (0, -1, 1, -2, 2)
 BOUNDARY = ""
@@ -29,6 +30,8 @@ def word_attributes(form: str, distance: int, lexicon: Lexicon) -> list[str]:
     mark = f"{distance:+d}" if distance else ""
     if form == BOUNDARY:
         return [f"{mark}^"] if distance else []
+    if form == HIDDEN:
+        return [f"{mark}█"]
     return [mark + one for one in _described(form, abs(distance), lexicon)]
 
 

@@ -220,6 +220,9 @@ def _spoken_addresses(low: Sequence[str], lang: str) -> Iterator[Entity]:
     for i, word in enumerate(low):
         if word in at and 0 < i < len(low) - 1:
             end = _host_end(low, i + 1, dot)
+            further = low[end : end + 1] and low[end] in at and end + 1 < len(low)
+            if further and _host_end(low, end + 1, dot):
+                continue  # "mail me at ann dot lee at …": the address begins after this one
             if end:
                 start = _local_start(low, i - 1, dot, lang)
                 yield Entity(start, end, "EMAIL", 1.0, "pattern spoken email")

@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.text.calendar import MONTHS, THAT_DAY
-from sottovoce.anonymise.text.detect import HIDDEN, Finding
+from sottovoce.anonymise.text.detect import Finding
 from sottovoce.anonymise.text.lexicon import lexicon
 from sottovoce.anonymise.text.surface import cased_like, genitive, inflected
 from sottovoce.anonymise.text.surrogates import Table, exemplar, table, tables
+from sottovoce.anonymise.text.tokens import HIDDEN
 from sottovoce.errors import UsageError
 from sottovoce.registry import did_you_mean
 

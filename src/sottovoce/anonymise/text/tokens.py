@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+HIDDEN = "█████"
+"""What stands for words that were found already."""
 LONGEST = 128
 """Words tagged as one sentence at most."""
 _FEW, _MOST = 0.02, 0.9

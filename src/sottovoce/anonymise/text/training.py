@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.anonymise.text.augment import NameSwap, cased_view
+from sottovoce.anonymise.text.augment import NameSwap
 from sottovoce.anonymise.text.conll import Sentence, asr_view
 from sottovoce.anonymise.text.crf import Weights, mean
 from sottovoce.anonymise.text.features import sentence_attributes
+from sottovoce.anonymise.text.hidden import with_hidden
 from sottovoce.anonymise.text.lexicon import lexicon
 from sottovoce.anonymise.text.surrogates import tables
 from sottovoce.errors import TooFewError, UsageError
@@ -27,7 +28,7 @@ PLAIN = 0.1, 0.1
 SMALL = 1e-3
 """Weights below this are dropped."""
 ITERATIONS = {"spoken": 80, "written": 50}
-_SWAPPED = frozenset({"PER", "LOC"})
+_SWAPPABLE = frozenset({"PER", "LOC"})
 
 
 def train_tagger(
@@ -46,7 +47,8 @@ def train_tagger(
     a recogniser would write it, since a tagger that never saw lower case finds next to nothing in
     it. Sentences with persons or places get one more copy with other names. Of a spoken tagger's
     weights, half come from a run without those copies: the mean of the two does better on known
-    names than either and keeps what was learnt of unknown ones.
+    names than either and keeps what was learnt of unknown ones. What a hidden word says of its
+    neighbours is learnt last (:func:`.hidden.with_hidden`).
     """
     if register not in REGISTERS:
         raise UsageError(f"register {register!r}; there are {', '.join(REGISTERS)}")
@@ -56,11 +58,12 @@ def train_tagger(
     told = {"lang": lang, "register": register, "entities": found, **(card or {})}
     turns = iterations or ITERATIONS[register]
     copies = _copies(sentences, lang, register, np.random.default_rng(seed))
-    swapped = _fit(copies, lang, (L1, L2), turns, told, progress)
-    if register == "written":
-        return swapped
-    plain = [asr_view(one) for one in sentences]
-    return mean(swapped, _fit(plain, lang, PLAIN, turns * 3 // 4, told, progress))
+    weights = _fit(copies, lang, (L1, L2), turns, told, progress)
+    if register == "spoken":
+        sentences = [asr_view(one) for one in sentences]
+        plain = [one for one in sentences if one.words]
+        weights = mean(weights, _fit(plain, lang, PLAIN, turns * 3 // 4, told, progress))
+    return with_hidden(weights, lang, sentences, np.random.default_rng(seed))
 
 
 def _fit(
@@ -113,13 +116,10 @@ def _copies(
         base = [asr_view(one) for one in sentences]
         copies = base + [swap(one) for one in base if _swappable(one)]
     else:
-        if not any(word[:1].isupper() for one in sentences for word in one.words):
-            sentences = [cased_view(one) for one in sentences]
         swapped = [swap(one) for one in sentences if _swappable(one)]
-        lower = [asr_view(one) for one in sentences]
-        copies = [*sentences, *swapped, *lower]
+        copies = [*sentences, *swapped, *map(asr_view, sentences)]
     return [one for one in copies if one.words]
 
 
 def _swappable(sentence: Sentence) -> bool:
-    return any(kind in _SWAPPED for _, _, kind in sentence.spans)
+    return any(kind in _SWAPPABLE for _, _, kind in sentence.spans)

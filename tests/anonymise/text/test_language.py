@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import pytest
+
+from sottovoce.anonymise.text.language import other_language
+
+TEXTS = {
+    "en": "please call my sister tomorrow and tell her that the train to the city is late again",
+    "de": "bitte ruf morgen meine schwester an und sag ihr dass der zug in die stadt zu spät kommt",
+    "es": "por favor llama mañana a mi hermana y dile que el tren a la ciudad llega tarde otra vez",
+    "fr": "appelle ma soeur demain et dis lui que le train pour la ville est encore en retard",
+    "it": "per favore chiama domani mia sorella e dille che il treno è ancora in ritardo oggi",
+    "lv": "lūdzu piezvani rīt manai māsai un pasaki viņai ka vilciens uz pilsētu atkal ir vēlu un",
+    "nl": "bel morgen mijn zus en zeg haar dat de trein naar de stad alweer te laat is alsjeblieft",
+    "pt": "por favor liga amanhã à minha irmã e diz que o comboio para a cidade está tarde",
+}
+
+
+@pytest.mark.parametrize("spoken", TEXTS)
+@pytest.mark.parametrize("asked", TEXTS)
+def test_a_text_in_another_language_is_noticed(spoken: str, asked: str) -> None:
+    texts = [TEXTS[spoken], TEXTS[spoken].capitalize()]
+    assert other_language(texts, asked) == (None if spoken == asked else spoken)
+
+
+def test_a_few_words_tell_nothing() -> None:
+    assert other_language(["das ist deutsch"], "en") is None
+    assert other_language([], "en") is None
+    assert other_language(["Київ " * 50, "😀 " * 50], "en") is None
