@@ -31,10 +31,10 @@ from sottovoce.anonymise.recording.texts import replaced_texts
 from sottovoce.anonymise.recording.timing import Alignment, TimedWord
 from sottovoce.anonymise.recording.verify import Verifier, correlation, untouched
 from sottovoce.anonymise.recording.words import key, tokens
-from sottovoce.corpus.audio import load_native
+from sottovoce.corpus.audio import load_native, save_audio
 from sottovoce.corpus.builtin import builtin_corpus
 from sottovoce.corpus.manifest import read_manifest
-from sottovoce.corpus.utterance import Corpus
+from sottovoce.corpus.utterance import Corpus, Utterance
 from sottovoce.errors import InputError, TooFewError
 
 SECRET = Secret.reproducible(1)
@@ -311,6 +311,13 @@ def test_slices_of_an_export(corpus: Corpus, folder: Path, tmp_path: Path) -> No
     assert [one.id for one in cut] == sorted(one.id for one in cut)
 
 
+def test_a_recording_without_a_word_left_is_no_slice(corpus: Corpus, tmp_path: Path) -> None:
+    words = sorted({word.text for one in corpus for word in tokens(one.transcript)})
+    with pytest.raises(InputError, match="no word is left"):
+        export(corpus, tmp_path / "out", words, settings=Settings(seconds=1.0))
+    assert not (tmp_path / "out").exists()
+
+
 def _plain(text: str) -> list[str]:
     return [word.text for word in tokens(text)]
 
@@ -383,6 +390,16 @@ def test_cutting_a_corpus(corpus: Corpus, folder: Path, tmp_path: Path) -> None:
     (tmp_path / "other.ctm").write_text("someone-else 1 0.1 0.2 hello\n")
     with pytest.raises(InputError, match=r"8 recordings left out, nothing cut: no word times"):
         cut_corpus(corpus, tmp_path / "no", settings, secret=SECRET, times=tmp_path / "other.ctm")
+    sound = np.random.default_rng(0).normal(0, 0.1, 2000).astype(np.float32)
+    save_audio(tmp_path / "odd.flac", sound, 11_025)  # 0.05 s are 551 samples and a quarter
+    odd = Utterance("odd", tmp_path / "odd.flac", "s")
+    with pytest.raises(InputError, match="no piece is long enough"):
+        cut_corpus(
+            Corpus("odd", tmp_path / "o", (odd,)),
+            tmp_path / "no",
+            Cutting(0.05, hard="first"),
+            secret=SECRET,
+        )
     assert not (tmp_path / "no").exists()
 
 

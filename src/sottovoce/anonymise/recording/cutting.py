@@ -84,7 +84,7 @@ def cut_corpus(
 
 def _none_cut(left_out: Sequence[tuple[str, str]]) -> str:
     if not left_out:
-        return "no piece is long enough; give fewer seconds, or --rest merge"
+        return "no piece is long enough to be heard; give more seconds"
     return f"{len(left_out):,} recordings left out, nothing cut: {left_out[0][1]}"
 
 
