@@ -6,8 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+import pyworld
 from numpy.typing import NDArray
-from scipy.signal import lfilter
+from scipy.signal import butter, lfilter, sosfilt
 
 from sottovoce.signal.world import BINS, analyse, analyse_envelope, find_f0, synthesise
 
@@ -39,6 +40,27 @@ def test_pitch_is_found(pitch: int) -> None:
     f0, times = find_f0(vowel(pitch))
     assert len(f0) == len(times)
     assert np.median(f0[f0 > 0]) == pytest.approx(pitch, rel=0.01)
+
+
+@pytest.mark.parametrize("kind", ["telephone", "noise"])
+def test_pitch_is_found_where_dio_finds_none(kind: str) -> None:
+    signal = vowel(125, 2.0)
+    if kind == "telephone":  # without the fundamental, which DIO looks for
+        signal = sosfilt(butter(6, 300, "highpass", fs=16000, output="sos"), signal)
+    else:
+        signal = signal + 0.1 * np.random.default_rng(0).normal(size=len(signal))
+    rough, _ = pyworld.dio(signal, 16000, frame_period=5.0)
+    assert np.mean(rough > 0) < 0.05
+    f0, _ = find_f0(signal)
+    assert np.mean(f0 > 0) > 0.9 and np.median(f0[f0 > 0]) == pytest.approx(125, rel=0.02)
+
+
+def test_whispering_has_no_pitch() -> None:
+    noise = np.random.default_rng(0).normal(size=48000)
+    for hertz in (700, 1200, 2600):
+        noise = lfilter([1], [1, -1.96 * np.cos(2 * np.pi * hertz / 16000), 0.9604], noise)
+    f0, _ = find_f0(noise / np.abs(noise).max())
+    assert np.mean(f0 > 0) < 0.02
 
 
 def test_shapes_and_repeatability_over_threads() -> None:

@@ -1,6 +1,7 @@
 """WORLD: a voice as pitch, spectral envelope and aperiodicity, and back (Morise et al. 2016).
 
-DIO with StoneMask finds F0, CheapTrick the envelope, D4C the aperiodicity; every 5 ms, at 16 kHz.
+DIO with StoneMask finds F0 (Harvest where DIO finds next to none), CheapTrick the envelope, D4C the
+aperiodicity; every 5 ms, at 16 kHz.
 """
 
 from __future__ import annotations
@@ -20,6 +21,14 @@ BINS = 513
 """Frequencies of an envelope, from 0 to 8 kHz."""
 
 
+DOUBTED, BELIEVED = 0.25, 0.2
+"""Below the first share of voiced frames DIO is doubted, from the second on Harvest is believed.
+
+In read speech half of all frames are voiced. In one recording of twenty, and wherever the
+fundamental is missing as it is on the telephone, DIO finds less; Harvest, at ten times the cost,
+finds the rest. But in whispering and noise Harvest finds pitch in up to 18 % of frames."""
+
+
 @dataclass(frozen=True, slots=True)
 class Voice:
     """What WORLD takes a voice for; frames every 5 ms."""
@@ -35,6 +44,10 @@ class Voice:
 def find_f0(samples: Floats) -> tuple[Floats, Floats]:
     """F0 in hertz (0 where unvoiced) and the time of each frame, of a signal at 16 kHz."""
     rough, times = pyworld.dio(samples, RATE, frame_period=PERIOD)
+    if np.mean(rough > 0) < DOUBTED:
+        other, _ = pyworld.harvest(samples, RATE, frame_period=PERIOD)
+        if np.mean(other > 0) >= BELIEVED:
+            rough = other
     return np.asarray(pyworld.stonemask(samples, rough, times, RATE)), times
 
 
