@@ -108,6 +108,9 @@ async function recording(page, { clip, transcript }) {
   found.told = await page.textContent("#recording-told");
   await page.fill("#said", "quite other words were never said in this place at all");
   found.withheld = await send(page, "recording");
+  found.stale = await page.isVisible("#recording-told");
+  await page.fill("#said", transcript); // for the pictures
+  await send(page, "recording");
   return found;
 }
 

@@ -33,13 +33,13 @@ async function text(page) {
 
 const shown = (page) =>
   page.$eval("#measure-result", (one) => ({
-    title: one.querySelector("h3").textContent,
+    verdict: one.querySelector(".card").textContent,
     rows: [...one.querySelectorAll("table")][0].innerText,
     figures: [...one.querySelectorAll("figure svg title")].map((title) => title.textContent),
     text: one.textContent,
   }));
 
-async function measures(page, { scores, original, anonymised }) {
+async function measures(page, { scores, kaldi, original, anonymised }) {
   const found = { scores: {} };
   await go(page, "measures");
   found.noFile = await send(page, "measures");
@@ -47,12 +47,22 @@ async function measures(page, { scores, original, anonymised }) {
     await drop(page, "#measure-files .drop", file, "");
     found.scores[file.split(".").pop()] = { said: await send(page, "measures"), ...(await shown(page)) };
   }
+  await page.click("#measures-form details:has(#measure-more) summary");
+  await page.setInputFiles("#scores", kaldi.scores);
+  await page.setInputFiles("#utt2spk", kaldi.utt2spk);
+  found.noTrials = await send(page, "measures");
+  await page.setInputFiles("#trials", kaldi.trials);
+  found.kaldi = { said: await send(page, "measures"), ...(await shown(page)) };
+  await page.click("label[for=question-scores]");
+  await page.click("label[for=question-similarity]");
+  await page.click("label[for=question-scores]"); // files are gone, the question is the same
   await page.setInputFiles("#scores", original);
   found.wrong = await send(page, "measures");
+  found.stale = await page.isVisible("#measure-result");
   await page.click("label[for=question-similarity]");
   await page.setInputFiles("#original", original);
   await page.setInputFiles("#anonymised", anonymised);
-  await page.click("#measures-form summary");
+  await page.click("#measures-form details:has(#measure-settings) summary");
   await page.selectOption("#interval", "0");
   found.similarity = { said: await send(page, "measures"), ...(await shown(page)) };
   await page.click("label[for=question-reidentify]");

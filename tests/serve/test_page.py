@@ -71,6 +71,19 @@ def score_files(folder: Path) -> list[Path]:
     return [folder / f"scores.{ending}" for ending in ("npz", "csv", "tsv", "parquet")]
 
 
+def kaldi_files(folder: Path) -> dict[str, str]:
+    rng = np.random.default_rng(2)
+    pairs = [(f"spk{i}", f"spk{j}-{k}", i == j) for i in range(8) for j in range(8) for k in "abc"]
+    lines = {
+        "scores": [f"{a} {b} {rng.normal(2 * mated, 1):.4f}" for a, b, mated in pairs],
+        "trials": [f"{a} {b} {'target' if mated else 'nontarget'}" for a, b, mated in pairs],
+        "utt2spk": [f"spk{j}-{k} spk{j}" for j in range(8) for k in "abc"],
+    }
+    for name, one in lines.items():
+        (folder / name).write_text("\n".join(one) + "\n", encoding="utf-8")
+    return {name: str(folder / name) for name in lines}
+
+
 def embedding_files(folder: Path) -> tuple[Path, Path]:
     rng = np.random.default_rng(1)
     voices = np.repeat(rng.normal(size=(12, 16)), 6, axis=0)
@@ -116,6 +129,7 @@ def seen(
         "clip": str(sound),
         "transcript": transcript,
         "scores": [str(one) for one in score_files(folder)],
+        "kaldi": kaldi_files(folder),
         "original": str(original),
         "anonymised": str(anonymised),
     }
@@ -126,7 +140,7 @@ def seen(
         env={**os.environ, "NODE_PATH": str(MODULES)},
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=400,
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -239,6 +253,7 @@ def test_a_recording_is_masked_where_its_private_words_are(seen: dict[str, Any])
     assert found["saved"]["head"] == "RIFF" and found["saved"]["name"].endswith("-masked.wav")
     assert "The voice is the speaker's own." in found["told"]
     assert found["withheld"].startswith("Withheld: ")
+    assert found["stale"] is False
 
 
 def test_scores_of_every_format_are_measured(seen: dict[str, Any]) -> None:
@@ -251,11 +266,18 @@ def test_scores_of_every_format_are_measured(seen: dict[str, Any]) -> None:
     for one in measures["scores"].values():
         assert one["said"].startswith("Measured in")
         assert len(one["figures"]) == 3
+        assert one["verdict"].startswith("These scores tell who is who.")
+    assert measures["noTrials"] == "Choose or drop a file: Trials of Kaldi"
+    assert measures["kaldi"]["said"].startswith("Measured in")
+    assert "resamples of 8 speakers" in measures["kaldi"]["text"]
     assert measures["wrong"].startswith("The scores: ")
+    assert measures["stale"] is False
 
 
 def test_embeddings_are_compared_and_people_looked_for(seen: dict[str, Any]) -> None:
     similarity, reidentify = seen["measures"]["similarity"], seen["measures"]["reidentify"]
+    assert similarity["verdict"].startswith("Voices are still like themselves.")
+    assert reidentify["verdict"].startswith("People are found again.")
     assert "DeID" in similarity["rows"] and len(similarity["figures"]) == 1
     assert len(reidentify["figures"]) == 4
     assert any("Linkability" in one for one in reidentify["figures"])

@@ -9,7 +9,8 @@ from __future__ import annotations
 import base64
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import numpy as np
@@ -21,9 +22,10 @@ from sottovoce.anonymise.voice import METHODS, make_method
 from sottovoce.corpus.audio import FORMATS, Audio, audio_info, load_native
 from sottovoce.errors import InputError, SottovoceError, UsageError
 from sottovoce.measure import measure_scores
-from sottovoce.measure.readers import READERS
+from sottovoce.measure.readers import READERS, read_scores
+from sottovoce.measure.scores import ScoreSource
 from sottovoce.serve import pages
-from sottovoce.serve.uploads import as_path, table_kind, with_commas
+from sottovoce.serve.uploads import as_path, refuse_swelling, table_kind, with_commas
 
 Files = list[bytes]
 Parameters = dict[str, Any]
@@ -89,10 +91,7 @@ def text(files: Files, parameters: Parameters) -> tuple[str, bytes]:
 def measure(files: Files, parameters: Parameters) -> tuple[str, bytes]:
     """All score measures of a file of scores."""
     html = parameters.pop("format", "json") == "html"
-    kind = table_kind(files[0])
-    data = with_commas(files[0]) if kind == ".csv" else files[0]
-    with as_path(data, "the scores") as path:
-        scores = READERS[kind](path)
+    with scores_of(files) as scores:
         found = measure_scores(scores, **parameters)
         return as_html(pages.scores_page(found, scores)) if html else as_json(found.to_dict())
 
@@ -232,6 +231,22 @@ def words_of(data: bytes) -> str:
         raise InputError("the text: not UTF-8; encode it so") from None
 
 
+@contextmanager
+def scores_of(files: Files) -> Iterator[ScoreSource]:
+    """Scores of an upload told by its content; or Kaldi's, with their trials and maybe utt2spk."""
+    if len(files) > 1:
+        with ExitStack() as stack:
+            named = zip(files, ("the scores", "the trials", "utt2spk"), strict=False)
+            paths = [stack.enter_context(as_path(*one)) for one in named]
+            yield read_scores(paths[0], trials=paths[1], utt2spk=next(iter(paths[2:]), None))
+    else:
+        refuse_swelling(files[0], "the scores")
+        kind = table_kind(files[0])
+        data = with_commas(files[0]) if kind == ".csv" else files[0]
+        with as_path(data, "the scores") as path:
+            yield READERS[kind](path)
+
+
 def embeddings(data: bytes, what: str) -> Any:
     """Embeddings of an upload."""
     from sottovoce.speaker.readers import READERS as EMBEDDINGS
@@ -239,6 +254,7 @@ def embeddings(data: bytes, what: str) -> Any:
     kind = table_kind(data)
     if kind not in EMBEDDINGS:
         raise InputError(f"{what}: neither .npz nor .parquet; write it as one of them")
+    refuse_swelling(data, what)
     with as_path(data, what) as path:
         return EMBEDDINGS[kind](path)
 

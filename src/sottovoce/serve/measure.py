@@ -42,6 +42,15 @@ Shown = Annotated[
 ]
 _KINDS = "application/json text/html"
 _EMBEDDINGS = ".npz (arrays vectors and speakers) or .parquet"
+_SCORES = binary(
+    "application/octet-stream", "Scores: .npz, .csv, .tsv or .parquet, told by the content."
+)
+_SCORES["requestBody"]["content"] |= parts(
+    scores="Scores as above; with trials, lines of Kaldi: enrol trial score.",
+    trials="Lines of Kaldi: enrol trial target, or nontarget.",
+    utt2spk="Lines of Kaldi: utterance speaker.",
+    optional=["trials", "utt2spk"],
+)["requestBody"]["content"]
 _TRAIN = f"Embeddings of other speakers, to learn from: {_EMBEDDINGS}"
 
 
@@ -63,9 +72,7 @@ async def measures() -> dict[str, Any]:
     summary="All score measures of a set of scores",
     response_class=Response,
     responses=answers(_KINDS, "As of `sottovoce measure --json`, or a page."),
-    openapi_extra=binary(
-        "application/octet-stream", "Scores: .npz, .csv, .tsv or .parquet, told by the content."
-    ),
+    openapi_extra=_SCORES,
 )
 async def measure(
     request: Request,
@@ -84,7 +91,11 @@ async def measure(
         "seed": seed,
         "format": format,
     }
-    return await answered(request, "measure", [await body_of(request)], parameters)
+    if request.headers.get("content-type", "").startswith("multipart/form-data"):
+        files = await form_of(request, "scores", optional=["trials", "utt2spk"])
+    else:
+        files = [await body_of(request)]
+    return await answered(request, "measure", files, parameters)
 
 
 @router.post(

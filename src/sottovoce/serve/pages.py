@@ -11,6 +11,7 @@ from sottovoce import __version__
 from sottovoce.errors import SottovoceError
 from sottovoce.report.page import Markup, bullets, document, element, scrolling
 from sottovoce.report.page import table as html_table
+from sottovoce.serve import verdicts
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -70,7 +71,11 @@ def scores_page(summary: ScoreSummary, scores: ScoreSource) -> str:
             )
         )
     return _page(
-        "Measures of scores", summary_table(summary), figures=figures, lines=remarks(summary)
+        "Measures of scores",
+        summary_table(summary),
+        verdict=verdicts.of_scores(summary),
+        figures=figures,
+        lines=remarks(summary),
     )
 
 
@@ -82,6 +87,7 @@ def similarity_page(found: Similarity) -> str:
     return _page(
         "Voices before and after",
         similarity_table(found),
+        verdict=verdicts.of_similarity(found),
         figures=[similarity_figure(found.to_dict())],
         lines=similarity_remarks(found),
     )
@@ -98,6 +104,7 @@ def reidentification_page(found: Reidentification) -> str:
         "How likely people are found again",
         speaker_table(worst_speakers(found.speakers)),
         caption="Most exposed speakers",
+        verdict=verdicts.of_reidentification(found),
         figures=[*population_figures(row, {}), people_figure(row)],
         lines=remarks(found),
     )
@@ -107,6 +114,7 @@ def _page(
     title: str,
     table: Table,
     *,
+    verdict: Markup | None,
     figures: Iterable[Markup | None],
     lines: Iterable[str],
     caption: str = "All numbers",
@@ -116,6 +124,7 @@ def _page(
         element("header", element("p", "sottovoce", class_="kicker"), element("h1", title)),
         element(
             "main",
+            verdict,
             _as_html(caption, table),
             element("div", *figures, class_="figures"),
             bullets(lines),

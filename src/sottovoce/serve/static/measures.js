@@ -4,7 +4,11 @@ import { fileSlot } from "./files.js";
 import { ask, Missing, onSend } from "./service.js";
 
 const EMBEDDINGS = "A .npz with arrays vectors and speakers, or a .parquet, as sottovoce embed writes them.";
-const TRAIN = ["Other speakers (optional)", `Needed by a comparison that learns. ${EMBEDDINGS}`];
+const TRAIN = { train: ["Other speakers", `To learn from, for a comparison that learns. ${EMBEDDINGS}`] };
+const KALDI = {
+  trials: ["Trials of Kaldi", "Lines of enrol, trial and target or nontarget; then the scores are lines of enrol, trial and score."],
+  utt2spk: ["utt2spk of Kaldi", "Lines of utterance and speaker, for intervals by speaker."],
+};
 const BACKENDS = [
   ["cosine", "cosine"],
   ["euclidean", "Euclidean distance"],
@@ -26,6 +30,7 @@ const QUESTIONS = {
     words: "Scores of an attacker: EER, Cllr, D_ECE, linkability, rare but sure hits.",
     path: "v1/measure",
     files: { scores: ["Scores", "A .csv or .tsv with columns score and label, a .npz with arrays mated and nonmated, or a .parquet."] },
+    more: KALDI,
     settings: () => [interval()],
     form: "Scores say how alike two recordings are to an attacker; the label is 1 if both are of one speaker. As a table:",
     sample: "score,label\n 2.31,1\n-0.48,0\n 1.07,1",
@@ -34,7 +39,8 @@ const QUESTIONS = {
     label: "Are voices still like themselves?",
     words: "Embeddings before and after: similarity matrices, de-identification, distinctiveness.",
     path: "v1/similarity",
-    files: { original: ["Original", EMBEDDINGS], anonymised: ["Anonymised", `Of the same recordings after anonymisation. ${EMBEDDINGS}`], train: TRAIN },
+    files: { original: ["Original", EMBEDDINGS], anonymised: ["Anonymised", `Of the same recordings after anonymisation. ${EMBEDDINGS}`] },
+    more: TRAIN,
     settings: () => [backend(), interval()],
     form: "Make both files from the recordings before and after:",
     sample: "sottovoce embed originals/ --out original.npz\nsottovoce embed anonymised/ --out anonymised.npz",
@@ -43,7 +49,8 @@ const QUESTIONS = {
     label: "Are people found among others?",
     words: "Embeddings known and unknown: singling out, linkability and rank in growing crowds.",
     path: "v1/reidentify",
-    files: { enrol: ["Enrolment", `Speech whose speakers the attacker knows. ${EMBEDDINGS}`], trial: ["Trials", `Speech whose speakers he looks for. ${EMBEDDINGS}`], train: TRAIN },
+    files: { enrol: ["Enrolment", `Speech whose speakers the attacker knows. ${EMBEDDINGS}`], trial: ["Trials", `Speech whose speakers he looks for. ${EMBEDDINGS}`] },
+    more: TRAIN,
     settings: () => [
       backend(),
       interval(),
@@ -63,38 +70,36 @@ export function startMeasures() {
   const options = Object.entries(QUESTIONS).map(([value, { label, words }]) => ({ value, label, words }));
   choices(at("questions"), "question", options, question, choose);
   choose(question);
-  onSend(at("measures-form"), send);
+  onSend(at("measures-form"), send, () => (at("measure-result").hidden = true));
 }
 
 function choose(name) {
   question = name;
-  const { files, settings, form, sample } = QUESTIONS[name];
-  slots = Object.fromEntries(Object.entries(files).map(([id, [label, help]]) => [id, fileSlot(id, label, help)]));
-  at("measure-files").replaceChildren(...Object.values(slots).map((one) => one.place));
+  const { files, more, settings, form, sample } = QUESTIONS[name];
+  const made = Object.entries({ ...files, ...more }).map(([id, [label, help]]) => [id, fileSlot(id, label, help)]);
+  slots = Object.fromEntries(made);
+  const places = (ids) => Object.keys(ids).map((id) => slots[id].place);
+  at("measure-files").replaceChildren(...places(files));
+  at("measure-more").replaceChildren(...places(more));
   at("measure-settings").replaceChildren(...settings());
   at("measure-form-of").textContent = form;
   at("measure-sample").textContent = sample;
 }
 
 async function send(signal) {
-  const { path } = QUESTIONS[question];
-  for (const [name, slot] of Object.entries(slots)) {
-    if (!slot.file && name !== "train") throw new Missing(`choose or drop a file: ${slot.control.getAttribute("aria-label")}`, slot.control);
+  const { path, files } = QUESTIONS[question];
+  const needed = slots.utt2spk?.file ? [...Object.keys(files), "trials"] : Object.keys(files);
+  for (const { file, control } of needed.map((id) => slots[id])) {
+    if (!file) throw new Missing(`choose or drop a file: ${control.getAttribute("aria-label")}`, control);
   }
   const query = new URLSearchParams({ format: "html" });
   for (const one of at("measure-settings").querySelectorAll("[name]")) {
     if (one.value) query.set(one.name, one.value);
   }
-  showReport(await (await ask(`${path}?${query}`, body(), signal)).text());
-  return "Measured";
-}
-
-// Scores go alone, embeddings as the parts of a form.
-function body() {
-  if (slots.scores) return slots.scores.file;
   const form = new FormData();
-  for (const [name, { file }] of Object.entries(slots)) if (file) form.set(name, file);
-  return form;
+  for (const [id, { file }] of Object.entries(slots)) if (file) form.set(id, file);
+  showReport(await (await ask(`${path}?${query}`, form, signal)).text());
+  return "Measured";
 }
 
 // A report of the service within this page: its content without its frame; it has no scripts.

@@ -14,8 +14,9 @@ export function startRecording() {
   control = clipPicker(document.querySelector("[data-clip=recording]"), "recording");
   before = new Track(at("recording-before"), "Before");
   after = new Track(at("recording-after"), "Masked");
+  whenClipChanges(showWords);
   whenClipChanges(showClip);
-  onSend(at("recording-form"), send);
+  onSend(at("recording-form"), send, showClip);
 }
 
 export function showVoices() {
@@ -24,13 +25,17 @@ export function showVoices() {
   at("change").value = "mcadams";
 }
 
-function showClip() {
-  after.hide();
-  at("recording-told").hidden = true;
+// The example brings its words, and takes them away.
+function showWords() {
   if (clip.example) {
     at("said").value = EXAMPLE;
     at("said-language").value = "en";
   } else if (at("said").value === EXAMPLE) at("said").value = "";
+}
+
+function showClip() {
+  after.hide();
+  at("recording-told").hidden = true;
   if (!clip.sound) return before.hide();
   before.show(clip.blob, clip.sound, { span: lengthOf(clip.sound), peak: peakOf(clip.sound) });
 }

@@ -30,8 +30,9 @@ export class Missing extends Error {
   }
 }
 
-// Runs `work(signal)` when a form is sent; what it gives back is said under the button.
-export function onSend(form, work) {
+// Runs `work(signal)` when a form is sent; what it gives back is said under the button. When it
+// fails, `clear` takes away what an earlier one left: it must not be taken for the new one's.
+export function onSend(form, work, clear) {
   const button = form.querySelector("[type=submit]");
   const stop = make("button", { type: "button", class: "stop" }, "Cancel");
   const clock = make("span", { class: "clock", "aria-hidden": "true" });
@@ -65,7 +66,10 @@ export function onSend(form, work) {
       bringIntoView(form.nextElementSibling);
     } catch (error) {
       if (error.name === "AbortError") say("Cancelled.");
-      else say(capital(error.message), true);
+      else {
+        say(capital(error.message), true);
+        clear();
+      }
       if (error instanceof Missing) {
         error.control.setAttribute("aria-invalid", "true");
         error.control.focus();

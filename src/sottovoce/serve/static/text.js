@@ -15,7 +15,7 @@ export function startText() {
   at("language").addEventListener("change", () => {
     if (Object.values(SAMPLES).includes(at("words").value)) at("words").value = SAMPLES[at("language").value];
   });
-  onSend(at("text-form"), send);
+  onSend(at("text-form"), send, () => (at("text-result").hidden = true));
 }
 
 export function setStrategies(found) {
@@ -92,8 +92,9 @@ function promised(guarantee) {
   const lines = guarantee
     ? [
         make("strong", {}, `At most ${percent(guarantee.delta)} of private words stay unnoticed`),
-        ` (95 % sure, measured on ${guarantee.measured_on}). Of texts with ten private words, up to `,
-        `${percent(guarantee.leak_of_text["10"])} keep one. Other kinds of text can be worse: read it again before you release it.`,
+        `, with 95 % confidence, as measured on ${guarantee.measured_on}. Of texts with ten private `,
+        `words, up to ${percent(guarantee.leak_of_text["10"])} keep one. Other kinds of text can be `,
+        "worse: read yours again before you release it.",
       ]
     : [make("strong", {}, "How much stays unnoticed is not known"), " for this language and caution: read the text again before you release it."];
   return make("p", { class: "card doubt", id: "leak-bound" }, ...lines);

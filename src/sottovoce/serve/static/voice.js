@@ -14,7 +14,7 @@ export function startVoice() {
   before = new Track(at("voice-before"), "Before");
   after = new Track(at("voice-after"), "After");
   whenClipChanges(showClip);
-  onSend(at("voice-form"), send);
+  onSend(at("voice-form"), send, showClip);
 }
 
 export function showMethods() {
