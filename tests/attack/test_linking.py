@@ -12,7 +12,7 @@ from attack_voices import simulated
 from sottovoce.attack import ATTACKERS, Manner, Material, attack, training
 from sottovoce.attack.linking import EXCHANGES, _control
 from sottovoce.attack.score import ScoreTable, score_all
-from sottovoce.attack.training import BEST, FOLDS, TRIED, fit
+from sottovoce.attack.training import BEST, FOLDS, TRIED, fit, take_rows
 from sottovoce.errors import InputError, TooFewError, UsageError
 from sottovoce.measure import eer
 from sottovoce.speaker.embeddings import Embeddings
@@ -38,6 +38,14 @@ def test_the_best_is_what_does_best_on_held_out_speakers(material: Material) -> 
     assert (best.speakers, best.vectors) == (24, 96)
     assert best.training_eer is not None and best.training_eer <= best.held_out_eer + 0.05
     assert "backend" not in json.loads(json.dumps(best.to_dict()))
+
+
+def test_one_recording_a_speaker_trains_what_it_can(material: Material) -> None:
+    train = material["train", "own"]
+    single = take_rows(train, np.unique(train.speakers, return_index=True)[1])
+    with pytest.raises(TooFewError):
+        fit("plda", single)
+    assert fit(BEST, single).name == "cosine"
 
 
 def test_whom_is_judged_on_was_not_trained_on(monkeypatch: pytest.MonkeyPatch) -> None:
