@@ -13,7 +13,7 @@ from sottovoce.corpus.utterance import Corpus
 from sottovoce.errors import SottovoceError
 
 SPEED = {"mcadams": 70.0, "voicemask": 16.0, "vtln": 15.0, "xvector": 15.0, "dar": 14.0}
-"""Seconds of speech anonymised in a second of one core, as measured; those of others may be slower."""
+"""Seconds of speech anonymised in a second of one core, as measured; others may be slower."""
 SLOWEST = 4.0
 EMBEDDING = 45.0
 RECOGNISING = 30.0

@@ -54,8 +54,8 @@ def command(
     IN is an audio file, a folder of audio, or a corpus; OUT is then a .wav or .flac file, or a
     folder. A Kaldi directory becomes a Kaldi directory, any other corpus a folder with
     manifest.csv; transcripts and speakers come along. A run that was stopped goes on where it was.
-    Without --speaker each file of a plain folder counts as a speaker of its own. Channels are
-    averaged.
+    Without --speaker each file of a plain folder counts as a speaker of its own. Two channels are
+    averaged; of more, a manifest must name one.
     """
     from sottovoce.anonymise.voice import make_method
     from sottovoce.files import check_there

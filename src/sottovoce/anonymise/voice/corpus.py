@@ -114,9 +114,11 @@ class _Run:
         """Anonymise what is left; what is wrong with those that could not be."""
         _remove_temporary(self.target)
         self.journal.drop_others(set(self.files.values()))
+        bad, count = [], self.resumed
+        if progress:
+            progress(count, len(self.corpus))  # learning the voices takes a while, too
         if self.left:
             self.method.fit(self.corpus)
-        bad, count = [], self.resumed
         for one, wrong in map_ahead(self._one, self.left, workers=jobs, ahead=4 * jobs):
             if wrong:
                 bad.append(f"{one.path}: {wrong}")
