@@ -25,6 +25,7 @@ from sottovoce.errors import InputError, MissingExtraError
 @click.option(
     "--max-mb", type=int, default=32, show_default=True, help="Size of a request at most."
 )
+@click.option("--memory-mb", type=int, default=3072, show_default=True, help="Of a worker at most.")
 @click.option("--queue", type=int, default=64, show_default=True, help="Requests that may wait.")
 @click.option(
     "--seconds", type=float, default=60.0, show_default=True, help="Time a request may take."
@@ -41,6 +42,7 @@ def command(
     token_file: Path | None,
     workers: int | None,
     max_mb: int,
+    memory_mb: int,
     queue: int,
     seconds: float,
     audits: Path | None,
@@ -58,6 +60,7 @@ def command(
         port=port,
         token=None if token_file is None else _token(token_file),
         max_bytes=max_mb * MEGABYTE,
+        worker_bytes=memory_mb * MEGABYTE,
         queue=queue,
         seconds=seconds,
         audits=audits,

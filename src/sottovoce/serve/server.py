@@ -16,7 +16,8 @@ from sottovoce.serve.settings import Settings
 
 def make_server(settings: Settings) -> uvicorn.Server:
     """A server that is not started yet."""
-    logging.getLogger("uvicorn.access").disabled = True  # its lines hold paths with parameters
+    for name in ("uvicorn.access", "python_multipart.multipart"):
+        logging.getLogger(name).disabled = True  # their lines hold parts of requests
     config = uvicorn.Config(
         create_app(settings),
         access_log=False,

@@ -30,6 +30,8 @@ class Settings:
     """Time a request may take to arrive, and again to be computed."""
     max_bytes: int = 32 * MEGABYTE
     """Size of a request."""
+    worker_bytes: int = 3072 * MEGABYTE
+    """Memory that a worker may take; work that needs more is refused."""
     token: str | None = field(default=None, repr=False)
     """What clients must bring, if anything."""
     audits: Path | None = None
@@ -39,6 +41,8 @@ class Settings:
         for name in ("workers", "max_bytes"):
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} {getattr(self, name)}; use 1 or more")
+        if self.worker_bytes < 512 * MEGABYTE:
+            raise UsageError(f"worker_bytes {self.worker_bytes:,}; use 512 MiB or more")
         if self.queue < 0:
             raise UsageError(f"queue {self.queue}; use 0 or more")
         if not self.seconds > 0:

@@ -10,11 +10,19 @@ import csv
 import io
 import os
 import tempfile
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from sottovoce.errors import InputError, SottovoceError
+
+MOST_UNPACKED = 1 << 29
+"""Bytes of all arrays of a .npz file together."""
+MOST_CELLS = 1 << 26
+"""Cells of a .parquet table: as much, in numbers of 8 bytes."""
+MOST_COLUMNS = 1000
+"""Columns of a .csv table."""
 
 
 @contextmanager
@@ -52,6 +60,42 @@ def table_kind(data: bytes) -> str:
     if data.startswith(b"PK\x03\x04"):
         return ".npz"
     return ".parquet" if data.startswith(b"PAR1") else ".csv"
+
+
+def refuse_swelling(data: bytes, what: str) -> None:
+    """Refuse a table that is small as it came and would be huge in memory."""
+    kind = table_kind(data)
+    found, most, unit = {".npz": _unpacked, ".parquet": _cells, ".csv": _columns}[kind](data)
+    if found > most:
+        raise InputError(f"{what}: {found:,} {unit}; at most {most:,} are taken: send less")
+
+
+def _unpacked(data: bytes) -> tuple[int, int, str]:
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            # no more than is said here is ever read of an entry
+            size = sum(one.file_size for one in archive.infolist())
+    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError):
+        size = 0  # its reader says what is wrong
+    return size, MOST_UNPACKED, "bytes when unpacked"
+
+
+def _cells(data: bytes) -> tuple[int, int, str]:
+    import polars as pl
+
+    try:
+        table = pl.scan_parquet(io.BytesIO(data))
+        rows = table.select(pl.len()).collect().item()
+        kinds = table.collect_schema().dtypes()
+    except (pl.exceptions.PolarsError, OSError):
+        return 0, MOST_CELLS, "cells"
+    wide = sum(one.size if isinstance(one, pl.Array) else 1 for one in kinds)
+    return rows * wide, MOST_CELLS, "cells"
+
+
+def _columns(data: bytes) -> tuple[int, int, str]:
+    head = data.partition(b"\n")[0]
+    return 1 + max(head.count(b","), head.count(b"\t")), MOST_COLUMNS, "columns"
 
 
 def with_commas(data: bytes) -> bytes:

@@ -45,10 +45,11 @@ class SlowError(Exception):
     """The job took too long and was ended."""
 
 
-def work(connection: Connection) -> None:
-    """Answer jobs until the other side is gone."""
+def work(connection: Connection, memory: int) -> None:
+    """Answer jobs within so many bytes of memory until the other side is gone."""
     from sottovoce.serve.jobs import answer
 
+    _limit(memory)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the service, which ends us
     while True:
         try:
@@ -61,10 +62,22 @@ def work(connection: Connection) -> None:
             return
 
 
+def _limit(memory: int) -> None:
+    """Let allocations beyond fail, where the system can do so: the job is refused, others go on."""
+    try:
+        import resource
+    except ModuleNotFoundError:
+        return
+    _, most = resource.getrlimit(resource.RLIMIT_DATA)
+    limit = memory if most == resource.RLIM_INFINITY else min(memory, most)
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, most))
+
+
 class Worker:
     """One process, started when it is first asked."""
 
-    def __init__(self) -> None:
+    def __init__(self, memory: int) -> None:
+        self._memory = memory
         methods = multiprocessing.get_all_start_methods()
         self._context: Any = multiprocessing.get_context(
             "forkserver" if "forkserver" in methods else "spawn"
@@ -98,7 +111,9 @@ class Worker:
             self._clear()  # it died while idle: nobody's request is lost
         if self._connection is None:
             ours, theirs = self._context.Pipe()
-            self._process = self._context.Process(target=work, args=(theirs,), daemon=True)
+            self._process = self._context.Process(
+                target=work, args=(theirs, self._memory), daemon=True
+            )
             self._process.start()
             theirs.close()
             self._connection = ours
@@ -124,7 +139,8 @@ class Workers:
 
     def __init__(self, settings: Settings) -> None:
         self._seconds = settings.seconds
-        self._all = {Worker() for _ in range(settings.workers)}
+        self._memory = settings.worker_bytes
+        self._all = {Worker(self._memory) for _ in range(settings.workers)}
         self._free: asyncio.Queue[Worker] = asyncio.Queue()
         self._threads = ThreadPoolExecutor(settings.workers, "worker")
 
@@ -163,7 +179,7 @@ class Workers:
 
     def _replace(self, worker: Worker) -> None:
         self._all.remove(worker)
-        new = Worker()
+        new = Worker(self._memory)
         self._all.add(new)
         self._free.put_nowait(new)
         worker.end()
