@@ -76,6 +76,20 @@ def test_spoken_addresses(text: str, lang: str) -> None:
     assert words[: found[0].start] in (words[:1], words[:2])
 
 
+@pytest.mark.parametrize(
+    ("text", "lang", "start"),
+    [
+        ("escribe a ana arroba correo punto es", "es", 2),
+        ("escribe a j r ana arroba correo punto es", "es", 1),
+        ("mail j smith at gmail dot com", "en", 1),
+        ("mail a b smith at gmail dot com", "en", 1),
+        ("a smith at gmail dot com", "en", 1),
+    ],
+)
+def test_letters_that_are_spelt_belong_to_an_address(text: str, lang: str, start: int) -> None:
+    assert [e.start for e in spoken(text.split(), lang) if e.kind == "EMAIL"] == [start]
+
+
 def test_words_before_an_address_are_no_part_of_it() -> None:
     words = [
         "write",

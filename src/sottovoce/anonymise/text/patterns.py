@@ -19,6 +19,9 @@ from sottovoce.anonymise.text.tokens import Token
 
 NUMBER_RUN, PHONE_RUN = 4, 7
 """Number words in a row that are a number somebody has, and a telephone number."""
+WORD = 12
+"""Twice the Zipf frequency from which a vowel is a word of its own."""
+_VOWELS = frozenset("aeiouyàèéó")
 
 
 @dataclass(frozen=True)
@@ -251,11 +254,18 @@ def _local_start(low: Sequence[str], i: int, dot: set[str], lang: str) -> int:
         before = low[i - 1]
         if before in dot or before in _JOINTS:
             i -= 2
-        elif len(before) == 1 or is_number_word(before, lang) or is_number_word(low[i], lang):
+        elif _letter(low, i - 1, lang) or any(is_number_word(w, lang) for w in (before, low[i])):
             i -= 1
         else:
             break
     return max(i, 0)
+
+
+def _letter(low: Sequence[str], i: int, lang: str) -> bool:
+    """Whether a letter is spelt there: *a*, *y*, *o* may be words unless another one is near."""
+    near = [*low[max(i - 1, 0) : i], *low[i + 1 : i + 2]]
+    word = low[i] in _VOWELS and lexicon(lang).frequency.get(low[i], 0) >= WORD
+    return len(low[i]) == 1 and (not word or any(len(one) == 1 for one in near))
 
 
 def _number_runs(low: Sequence[str], lang: str) -> Iterator[Entity]:
