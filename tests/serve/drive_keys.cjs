@@ -2,13 +2,18 @@
 "use strict";
 const { go, settled } = require("./drive_open.cjs");
 
+const CONTROLS = ["INPUT", "SELECT", "TEXTAREA"];
+
 // The controls of a view by Tab alone: each with its name, its sentence, and whether it is seen.
 async function walk(page, view) {
   await go(page, view);
   await page.$$eval(`#${view} details`, (all) => all.forEach((one) => (one.open = true)));
   const wanted = await page.$$eval(
     `#${view} :is(input, select, textarea, button, summary, [tabindex="0"]):not([hidden])`,
-    (all) => all.filter((one) => one.checkVisibility() && !(one.type === "radio" && !one.checked)).map((one) => one.id || one.className || one.tagName),
+    (all) =>
+      all
+        .filter((one) => one.checkVisibility() && (one.type !== "radio" || one.checked))
+        .map((one) => one.id || one.className || one.tagName),
   );
   await page.focus(`.views a[href="#${view}"]`);
   const met = [];
@@ -34,7 +39,7 @@ async function walk(page, view) {
   return {
     missed: wanted.filter((id) => !ids.includes(id)),
     unnamed: met.filter((one) => !one.named).map((one) => one.id),
-    unexplained: met.filter((one) => ["INPUT", "SELECT", "TEXTAREA"].includes(one.kind) && !one.explained).map((one) => one.id),
+    unexplained: met.filter((one) => CONTROLS.includes(one.kind) && !one.explained).map((one) => one.id),
     unseen: met.filter((one) => !one.ring).map((one) => one.id),
     count: met.length,
   };
@@ -61,10 +66,10 @@ async function whole(page) {
   const said = await settled(page, "voice");
   await page.focus("#voice-after .picture");
   for (const key of ["ArrowRight", "ArrowRight", "ArrowRight", "ArrowLeft"]) await page.keyboard.press(key);
-  const moved = await page.$eval("#voice-after .picture", (one) => one.getAttribute("aria-valuetext"));
+  const read = (name) => page.getAttribute("#voice-after .picture", `aria-value${name}`);
+  const moved = await read("text");
   await page.keyboard.press("End");
-  const end = await page.$eval("#voice-after .picture", (one) => [one.getAttribute("aria-valuenow"), one.getAttribute("aria-valuemax")]);
-  return { method, said, moved, end };
+  return { method, said, moved, end: [await read("now"), await read("max")] };
 }
 
 module.exports = { walk, whole };

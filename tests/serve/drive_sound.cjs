@@ -17,7 +17,11 @@ const drawn = (page, place) =>
   );
 
 const playing = (page, place) => page.$eval(`${place} .play`, (one) => one.getAttribute("aria-label"));
-const position = (page, place) => page.$eval(`${place} .picture`, (one) => Number(one.getAttribute("aria-valuenow")));
+const heardUntil = (page, place, time) =>
+  page.waitForFunction(
+    ([place, time]) => Number(document.querySelector(`${place} .picture`).getAttribute("aria-valuenow")) > time,
+    [place, time],
+  );
 
 async function saved(page, link) {
   const [download] = await Promise.all([page.waitForEvent("download"), page.click(link)]);
@@ -37,8 +41,8 @@ async function voice(page, { clip }) {
   found.methods = {};
   for (const name of await page.$$eval("[name=method]", (all) => all.map((one) => one.value))) {
     await page.click(`label[for=method-${name}]`);
-    const settings = await page.$$eval("#settings .field", (all) => all.length);
-    found.methods[name] = { settings, explained: await page.$$eval("#settings small", (all) => all.every((one) => one.textContent.length > 8)) };
+    const helps = await page.$$eval("#settings .field small", (all) => all.map((one) => one.textContent));
+    found.methods[name] = { settings: helps.length, explained: helps.every((one) => one.length > 8) };
     if (name === "mcadams" || name === "voicemask") found.methods[name].said = await send(page, "voice");
   }
   await page.click("label[for=method-mcadams]");
@@ -53,10 +57,10 @@ async function voice(page, { clip }) {
   found.told = await page.textContent("#voice-told");
   found.saved = await saved(page, "#voice-save");
   await page.click("#voice-before .play");
-  await page.waitForFunction(() => Number(document.querySelector("#voice-before .picture").getAttribute("aria-valuenow")) > 0.2);
+  await heardUntil(page, "#voice-before", 0.2);
   found.playing = await playing(page, "#voice-before");
   await page.click("#voice-after .play"); // goes on where the other was
-  await page.waitForFunction(() => Number(document.querySelector("#voice-after .picture").getAttribute("aria-valuenow")) > 0.2);
+  await heardUntil(page, "#voice-after", 0.2);
   found.paused = await playing(page, "#voice-before");
   await page.click("#voice-after .play");
   await page.fill("#setting-coefficient-number", "7"); // out of range: the browser says so, nothing is sent
@@ -70,7 +74,7 @@ async function recorded(page) {
   await page.waitForFunction(() => document.querySelector("#voice-form .level").value > 0.02);
   await page.waitForTimeout(1300);
   await page.click("#voice-record");
-  await page.waitForFunction(() => document.querySelector("#voice-form .chosen").textContent.startsWith("your recording"));
+  await page.waitForSelector("#voice-form .chosen:has-text('your recording')");
   const name = await page.textContent("#voice-form .chosen");
   await page.fill("#setting-coefficient-number", "0.75");
   return { name, said: await send(page, "voice"), before: await drawn(page, "#voice-before") };
@@ -114,4 +118,4 @@ async function recording(page, { clip, transcript }) {
   return found;
 }
 
-module.exports = { voice, recorded, cancelled, recording, position };
+module.exports = { voice, recorded, cancelled, recording };

@@ -26,26 +26,30 @@ function empty(shown) {
     "div",
     { class: "empty" },
     make("p", {}, make("strong", {}, shown ? "No audits in the folder yet." : "No folder of audits is shown.")),
-    make("p", {}, shown ? "Run one into the folder, and look again:" : "Run an audit, and start the service with the folder it lies in:"),
+    make("p", {}, shown ? "Run one into it, and look again:" : "Run one, and start the service with its folder:"),
     run,
   );
 }
 
 function auditCard({ name, title, date, verdict, synthetic, anonymisers, attackers }) {
   const path = `v1/audits/${encodeURIComponent(name)}/report`;
-  const open = make("a", { class: "button main", href: path, target: "_blank", "aria-label": `Open the report: ${title}, ${name}` }, "Open the report");
+  const label = `Open the report: ${title}, ${name}`;
+  const attributes = { class: "button main", href: path, target: "_blank", "aria-label": label };
+  const open = make("a", attributes, "Open the report");
   open.addEventListener("click", (event) => {
     if (!hasToken()) return;
     event.preventDefault(); // a link cannot bring the token
     openWithToken(path);
   });
+  const when = new Date(date).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
+  const listed = (noun, names) => `${counted(names.length, noun)}: ${names.join(", ")}.`;
   return make(
     "article",
     { class: "card audit" },
     make("h3", {}, title),
-    make("p", { class: "soft" }, `${name} · ${new Date(date).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" })}`),
+    make("p", { class: "soft" }, `${name} · ${when}`),
     make("p", {}, verdict, " ", synthetic ? make("span", { class: "mark doubt" }, "synthetic speech") : ""),
-    make("p", { class: "soft" }, `${counted(anonymisers.length, "anonymiser")}: ${anonymisers.join(", ")}. ${counted(attackers.length, "attacker")}: ${attackers.join(", ")}.`),
+    make("p", { class: "soft" }, `${listed("anonymiser", anonymisers)} ${listed("attacker", attackers)}`),
     make("p", { class: "buttons" }, open),
   );
 }

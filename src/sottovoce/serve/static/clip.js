@@ -5,6 +5,10 @@ import { asWav, decode, record } from "./sound.js";
 
 export const EXAMPLE = "My name is Thomas Fischer, and I live in Rome, on Miller Street.";
 
+const HELP =
+  "Drop a recording (WAV, FLAC, OGG or MP3), choose one, speak into your microphone, or take a " +
+  "synthetic example.";
+
 export const clip = { blob: null, name: "", sound: null };
 const watchers = [];
 
@@ -23,6 +27,11 @@ function described() {
     : `${clip.name}, which this browser cannot play; the service may`;
 }
 
+// What an answer is saved as: clip.wav with mcadams becomes clip-mcadams.wav.
+export function fileName(what) {
+  return `${clip.name.replace(/ \(.*|\.[^.]*$/g, "").replaceAll(" ", "-")}-${what}.wav`;
+}
+
 // Fills a place with the ways to a clip; gives back what to focus when there is none.
 export function clipPicker(place, id) {
   const help = `${id}-clip-help`;
@@ -30,26 +39,28 @@ export function clipPicker(place, id) {
   const wrong = make("p", { class: "state wrong", role: "status" });
   const [input, choose] = chooser(`${id}-file`, "Choose a file", help, (file) => take(file, file.name));
   input.setAttribute("aria-label", "Clip");
-  const example = make("button", { type: "button", id: `${id}-example`, "aria-describedby": help }, "Example");
+  const explained = { type: "button", "aria-describedby": help };
+  const example = make("button", { ...explained, id: `${id}-example` }, "Example");
   example.addEventListener("click", async () => {
     take(await (await fetch("static/example.flac")).blob(), "example (a synthetic voice)", true);
   });
   const level = make("meter", { min: 0, max: 1, "aria-label": "Loudness", class: "level" });
+  const speak = recordButton({ ...explained, id: `${id}-record` }, level, wrong);
   const box = make(
     "div",
     { class: "drop" },
     make("p", { class: "title" }, make("strong", {}, "Clip"), " ", name),
-    make("p", { class: "buttons" }, input, choose, recordButton(`${id}-record`, help, level, wrong), example),
+    make("p", { class: "buttons" }, input, choose, speak, example),
     level,
     wrong,
-    make("small", { id: help }, "Drop a recording here (WAV, FLAC, OGG or MP3), choose one, speak into your microphone, or take a synthetic example."),
+    make("small", { id: help }, HELP),
   );
   level.hidden = true;
-  onDrop(box, (file) => take(file, file.name));
+  onDrop(place.closest(".view"), (file) => take(file, file.name));
   place.replaceWith(box);
   const show = () => {
     name.textContent = described();
-    box.classList.toggle("filled", clip.blob !== null);
+    box.classList.toggle("filled", clip.sound !== null);
     input.removeAttribute("aria-invalid");
     wrong.textContent = "";
   };
@@ -58,8 +69,8 @@ export function clipPicker(place, id) {
   return input;
 }
 
-function recordButton(id, help, level, wrong) {
-  const button = make("button", { type: "button", id, "aria-pressed": "false", "aria-describedby": help }, "Record");
+function recordButton(attributes, level, wrong) {
+  const button = make("button", { ...attributes, "aria-pressed": "false" }, "Record");
   let end = null;
   const pressed = (yes) => {
     button.textContent = yes ? "Stop" : "Record";

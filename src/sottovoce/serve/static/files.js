@@ -6,6 +6,7 @@ export function chooser(id, label, helpId, take) {
   const input = make("input", { type: "file", id, class: "unseen", "aria-describedby": helpId });
   input.addEventListener("change", () => {
     if (input.files.length) take(input.files[0]);
+    input.value = ""; // the same file may be chosen again
   });
   return [input, make("label", { for: id, class: "button" }, label)];
 }

@@ -3,12 +3,17 @@ import { at, choices, field, make, select } from "./dom.js";
 import { fileSlot } from "./files.js";
 import { ask, Missing, onSend } from "./service.js";
 
-const EMBEDDINGS = "A .npz with arrays vectors and speakers, or a .parquet, as sottovoce embed writes them.";
+const EMBEDDINGS =
+  "A .npz with arrays vectors and speakers, or a .parquet, as sottovoce embed writes them.";
 const TRAIN = { train: ["Other speakers", `To learn from, for a comparison that learns. ${EMBEDDINGS}`] };
 const KALDI = {
-  trials: ["Trials of Kaldi", "Lines of enrol, trial and target or nontarget; then the scores are lines of enrol, trial and score."],
+  trials: [
+    "Trials of Kaldi",
+    "Lines of enrol, trial and target or nontarget; then the scores are lines of enrol, trial and score.",
+  ],
   utt2spk: ["utt2spk of Kaldi", "Lines of utterance and speaker, for intervals by speaker."],
 };
+
 const BACKENDS = [
   ["cosine", "cosine"],
   ["euclidean", "Euclidean distance"],
@@ -16,20 +21,44 @@ const BACKENDS = [
   ["projection", "projection, learnt"],
   ["plda", "PLDA, learnt"],
 ];
-const backend = () => field("Comparison", select("backend", BACKENDS), "What turns two embeddings into a score; those that learn do so from other speakers.");
-const interval = () => field("Intervals", select("interval", [["0.95", "95 %"], ["0.99", "99 %"], ["0", "none"]]), "How sure the range around each value is to hold the true one; none is fastest.");
-const written = (id, value) => {
+const INTERVALS = [["0.95", "95 %"], ["0.99", "99 %"], ["0", "none"]];
+
+const backend = () =>
+  field(
+    "Comparison",
+    select("backend", BACKENDS),
+    "What turns two embeddings into a score; those that learn do so from other speakers.",
+  );
+const interval = () =>
+  field(
+    "Intervals",
+    select("interval", INTERVALS),
+    "How sure the range around each value is to hold the true one; none is fastest.",
+  );
+
+function written(id, label, value, help) {
   const made = make("input", { id, name: id, type: "text", inputmode: "numeric" });
   made.value = value;
-  return made;
-};
+  return field(label, made, help);
+}
+
+const crowds = () => [
+  written("lengths", "Recordings a person", "1,3,30", "How many recordings of a person the attacker has, with commas between."),
+  written("populations", "Crowds", "", "Among how many people he looks, with commas between; empty: up to all."),
+  written("top", "Top", "20", "A list of so many candidates counts as a hit if the person is on it."),
+];
 
 const QUESTIONS = {
   scores: {
     label: "Can pairs be told apart?",
     words: "Scores of an attacker: EER, Cllr, D_ECE, linkability, rare but sure hits.",
     path: "v1/measure",
-    files: { scores: ["Scores", "A .csv or .tsv with columns score and label, a .npz with arrays mated and nonmated, or a .parquet."] },
+    files: {
+      scores: [
+        "Scores",
+        "A .csv or .tsv with columns score and label, a .npz with arrays mated and nonmated, or a .parquet.",
+      ],
+    },
     more: KALDI,
     settings: () => [interval()],
     form: "Scores say how alike two recordings are to an attacker; the label is 1 if both are of one speaker. As a table:",
@@ -39,27 +68,27 @@ const QUESTIONS = {
     label: "Are voices still like themselves?",
     words: "Embeddings before and after: similarity matrices, de-identification, distinctiveness.",
     path: "v1/similarity",
-    files: { original: ["Original", EMBEDDINGS], anonymised: ["Anonymised", `Of the same recordings after anonymisation. ${EMBEDDINGS}`] },
+    files: {
+      original: ["Original", EMBEDDINGS],
+      anonymised: ["Anonymised", `Of the same recordings after anonymisation. ${EMBEDDINGS}`],
+    },
     more: TRAIN,
     settings: () => [backend(), interval()],
     form: "Make both files from the recordings before and after:",
-    sample: "sottovoce embed originals/ --out original.npz\nsottovoce embed anonymised/ --out anonymised.npz",
+    sample: "sottovoce embed originals/ original.npz\nsottovoce embed anonymised/ anonymised.npz",
   },
   reidentify: {
     label: "Are people found among others?",
     words: "Embeddings known and unknown: singling out, linkability and rank in growing crowds.",
     path: "v1/reidentify",
-    files: { enrol: ["Enrolment", `Speech whose speakers the attacker knows. ${EMBEDDINGS}`], trial: ["Trials", `Speech whose speakers he looks for. ${EMBEDDINGS}`] },
+    files: {
+      enrol: ["Enrolment", `Speech whose speakers the attacker knows. ${EMBEDDINGS}`],
+      trial: ["Trials", `Speech whose speakers he looks for. ${EMBEDDINGS}`],
+    },
     more: TRAIN,
-    settings: () => [
-      backend(),
-      interval(),
-      field("Recordings a person", written("lengths", "1,3,30"), "How many recordings of a person the attacker has, with commas between."),
-      field("Crowds", written("populations", ""), "Among how many people he looks, with commas between; empty: up to all."),
-      field("Top", written("top", "20"), "A list of so many candidates counts as a hit if the person is on it."),
-    ],
+    settings: () => [backend(), interval(), ...crowds()],
     form: "Make both files from speech the attacker knows and speech he looks at:",
-    sample: "sottovoce embed known/ --out enrol.npz\nsottovoce embed unknown/ --out trial.npz",
+    sample: "sottovoce embed known/ enrol.npz\nsottovoce embed unknown/ trial.npz",
   },
 };
 

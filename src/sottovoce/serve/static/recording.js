@@ -1,11 +1,11 @@
 // A clip with its text, both without the private words.
-import { clip, clipPicker, EXAMPLE, whenClipChanges } from "./clip.js";
+import { clip, clipPicker, EXAMPLE, fileName, whenClipChanges } from "./clip.js";
 import { at, copyButton, counted, make } from "./dom.js";
 import { methodCards, toldOf } from "./methods.js";
 import { ask, Missing, onSend } from "./service.js";
-import { decode, lengthOf } from "./sound.js";
+import { decode } from "./sound.js";
 import { KINDS, marked } from "./text.js";
-import { peakOf, Track } from "./track.js";
+import { axesOf, Track } from "./track.js";
 
 const KEPT = "none";
 let before, after, control;
@@ -37,7 +37,7 @@ function showClip() {
   after.hide();
   at("recording-told").hidden = true;
   if (!clip.sound) return before.hide();
-  before.show(clip.blob, clip.sound, { span: lengthOf(clip.sound), peak: peakOf(clip.sound) });
+  before.show(clip.blob, clip.sound, axesOf(clip.sound));
 }
 
 async function send(signal) {
@@ -57,8 +57,7 @@ async function send(signal) {
   const found = await (await ask(`v1/anonymise/recording?${query}`, form, signal)).json();
   const blob = fromDataUrl(found.audio);
   const sound = await decode(blob);
-  const heard = [clip.sound, sound].filter(Boolean);
-  const axes = { span: Math.max(...heard.map(lengthOf)), peak: peakOf(...heard) };
+  const axes = axesOf(clip.sound, sound);
   const stretches = (side) => found.spans.map((one) => [...one[side], one.kinds.map(plain).join(", ")]);
   if (clip.sound) before.show(clip.blob, clip.sound, { ...axes, stretches: stretches("before") });
   after.show(blob, sound, { ...axes, stretches: stretches("after"), facts: used === KEPT ? "" : used });
@@ -76,16 +75,15 @@ function fromDataUrl(url) {
 }
 
 function showTold(text, used) {
-  const letters = Array.from(text);
   const stretches = Array.from(text.matchAll(/<[A-Z+]+>/g), (one) => {
     const start = Array.from(text.slice(0, one.index)).length;
     return [start, start + one[0].length, one[0].match(/[A-Z]+/)[0]];
   });
-  const name = clip.name.replace(/ \(.*|\.[^.]*$/g, "").replaceAll(" ", "-");
-  const save = make("a", { class: "button", id: "recording-save", href: after.player.src, download: `${name}-masked.wav` }, "Save the masked recording");
+  const attributes = { class: "button", id: "recording-save", href: after.player.src, download: fileName("masked") };
+  const save = make("a", attributes, "Save the masked recording");
   at("recording-told").replaceChildren(
     make("h3", {}, "Its text"),
-    make("p", { class: "words", id: "masked-text" }, ...marked(letters.join(""), stretches)),
+    make("p", { class: "words", id: "masked-text" }, ...marked(text, stretches)),
     make("p", { class: "buttons" }, save, copyButton("the masked text", text)),
     ...(used === KEPT ? [keptVoice()] : [toldOf(used)]),
   );
@@ -93,5 +91,6 @@ function showTold(text, used) {
 }
 
 function keptVoice() {
-  return make("p", { class: "card bad" }, make("strong", {}, "The voice is the speaker's own."), " Words are gone, but who speaks can still be recognised.");
+  const verdict = make("strong", {}, "The voice is the speaker's own.");
+  return make("p", { class: "card bad" }, verdict, " Words are gone, but who speaks can still be recognised.");
 }

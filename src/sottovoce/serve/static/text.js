@@ -39,7 +39,11 @@ export function marked(text, stretches, label = () => "") {
 async function send(signal) {
   const text = at("words").value;
   if (!text.trim()) throw new Missing("type or paste a text first", at("words"));
-  const query = new URLSearchParams({ lang: at("language").value, tau: at("tau").value, scope: at("scope").value });
+  const query = new URLSearchParams({
+    lang: at("language").value,
+    tau: at("tau").value,
+    scope: at("scope").value,
+  });
   if (at("text-seed").value) query.set("seed", at("text-seed").value);
   const answers = await Promise.all(
     Object.keys(strategies).map(async (name) => {
@@ -96,7 +100,10 @@ function promised(guarantee) {
         `words, up to ${percent(guarantee.leak_of_text["10"])} keep one. Other kinds of text can be `,
         "worse: read yours again before you release it.",
       ]
-    : [make("strong", {}, "How much stays unnoticed is not known"), " for this language and caution: read the text again before you release it."];
+    : [
+        make("strong", {}, "How much stays unnoticed is not known"),
+        " for this language and caution: read the text again before you release it.",
+      ];
   return make("p", { class: "card doubt", id: "leak-bound" }, ...lines);
 }
 

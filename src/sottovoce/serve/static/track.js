@@ -17,19 +17,21 @@ export class Track {
     this.head = make("div", { class: "head" });
     this.stretches = make("div", { class: "stretches" });
     this.axis = make("div", { class: "axis", "aria-hidden": "true" });
+    const slider = { role: "slider", tabindex: "0", "aria-valuemin": "0" };
     this.picture = make(
       "div",
-      { class: "picture", role: "slider", tabindex: "0", "aria-label": `Position, ${title.toLowerCase()}`, "aria-valuemin": "0" },
+      { ...slider, class: "picture", "aria-label": `Position, ${title.toLowerCase()}` },
       this.wave,
       this.tones,
       this.stretches,
       this.head,
     );
+    const hertz = [make("span", {}, `${TOP / 1000} kHz`), make("span", {}, "0")];
     this.figure = make(
       "figure",
       { class: "track" },
       make("figcaption", {}, this.play, make("strong", {}, title), this.facts),
-      make("div", { class: "tall", "aria-hidden": "true" }, make("span", {}, `${TOP / 1000} kHz`), make("span", {}, "0")),
+      make("div", { class: "tall", "aria-hidden": "true" }, ...hertz),
       this.picture,
       this.axis,
     );
@@ -154,8 +156,10 @@ export class Track {
   }
 }
 
-export function peakOf(...sounds) {
+// Time axis and height that sounds have in common; null stands for one that cannot be decoded.
+export function axesOf(...sounds) {
+  const heard = sounds.filter(Boolean);
   let peak = 0.01;
-  for (const { samples } of sounds) for (const one of samples) peak = Math.max(peak, Math.abs(one));
-  return peak;
+  for (const { samples } of heard) for (const one of samples) peak = Math.max(peak, Math.abs(one));
+  return { span: Math.max(...heard.map(lengthOf)), peak };
 }

@@ -1,10 +1,10 @@
 // A clip in another voice, heard and seen before and after.
-import { clip, clipPicker, whenClipChanges } from "./clip.js";
+import { clip, clipPicker, fileName, whenClipChanges } from "./clip.js";
 import { at, choices, make } from "./dom.js";
 import { chosenSettings, methodCards, showSettings, toldOf } from "./methods.js";
 import { ask, Missing, onSend } from "./service.js";
-import { decode, lengthOf } from "./sound.js";
-import { peakOf, Track } from "./track.js";
+import { decode } from "./sound.js";
+import { axesOf, Track } from "./track.js";
 
 let method = "mcadams";
 let before, after, control;
@@ -33,7 +33,7 @@ function showClip() {
   after.hide();
   at("voice-told").hidden = true;
   if (!clip.sound) return before.hide();
-  before.show(clip.blob, clip.sound, { span: lengthOf(clip.sound), peak: peakOf(clip.sound) });
+  before.show(clip.blob, clip.sound, axesOf(clip.sound));
 }
 
 async function send(signal) {
@@ -43,8 +43,7 @@ async function send(signal) {
   if (at("voice-seed").value) query.set("seed", at("voice-seed").value);
   const answer = await (await ask(`v1/anonymise/voice?${query}`, clip.blob, signal)).blob();
   const sound = await decode(answer);
-  const heard = [clip.sound, sound].filter(Boolean);
-  const axes = { span: Math.max(...heard.map(lengthOf)), peak: peakOf(...heard) };
+  const axes = axesOf(clip.sound, sound);
   if (clip.sound) before.show(clip.blob, clip.sound, axes);
   after.show(answer, sound, { ...axes, facts: used });
   showTold(used);
@@ -52,8 +51,8 @@ async function send(signal) {
 }
 
 function showTold(used) {
-  const name = clip.name.replace(/ \(.*|\.[^.]*$/g, "").replaceAll(" ", "-");
-  const save = make("a", { class: "button", id: "voice-save", href: after.player.src, download: `${name}-${used}.wav` }, "Save the anonymised clip");
+  const attributes = { class: "button", id: "voice-save", href: after.player.src, download: fileName(used) };
+  const save = make("a", attributes, "Save the anonymised clip");
   at("voice-told").replaceChildren(make("p", { class: "buttons" }, save), toldOf(used));
   at("voice-told").hidden = false;
 }
