@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -29,7 +30,13 @@ from sottovoce.anonymise.recording.secure import Settings, doubt
 from sottovoce.anonymise.recording.sensitive import Found, find_targets, read_words
 from sottovoce.anonymise.recording.texts import replaced_texts
 from sottovoce.anonymise.recording.timing import Alignment, TimedWord
-from sottovoce.anonymise.recording.verify import Verifier, correlation, untouched
+from sottovoce.anonymise.recording.traces import (
+    correlation,
+    correlation_beside,
+    correlation_limit,
+    untouched,
+)
+from sottovoce.anonymise.recording.verify import Verifier
 from sottovoce.anonymise.recording.words import key, tokens
 from sottovoce.corpus.audio import load_native, save_audio
 from sottovoce.corpus.builtin import builtin_corpus
@@ -465,6 +472,31 @@ def test_what_counts_as_touched_or_alike(corpus: Corpus, known: Known) -> None:
         (span,) = masked.spans
         leaking[slice(*span.after)] = audio[slice(*span.before)][::way]
         assert correlation(audio, replace(masked, audio=leaking)) > 0.99
+
+
+@pytest.mark.parametrize("how", ["noise", "beep"])
+def test_alike_by_chance_is_no_leak_but_mixing_is(
+    how: Literal["noise", "beep"], corpus: Corpus, known: Known
+) -> None:
+    """A filling that has nothing of a word is as much like the sound beside it; a mixed one not."""
+    from sottovoce.anonymise.recording.mask import Masking, mask
+
+    for one in corpus:
+        audio, rate = load_native(one)
+        found = known(audio, rate, one.transcript)
+        masked = mask(audio, rate, found, [Target(2, 2)], Masking(how, length=None))
+        own, beside = correlation(audio, masked), correlation_beside(audio, masked)
+        assert own < correlation_limit(beside)
+        mixed = masked.audio.copy()
+        for span in masked.spans:
+            mixed[slice(*span.after)] += audio[slice(*span.before)]
+        leaking = replace(masked, audio=mixed)
+        assert correlation(audio, leaking) >= correlation_limit(correlation_beside(audio, leaking))
+
+
+def test_the_limit_for_likeness() -> None:
+    assert correlation_limit(0.0) == correlation_limit(0.1) == 0.2
+    assert correlation_limit(0.21) == pytest.approx(0.315)
 
 
 def test_intervals_of_counts() -> None:

@@ -5,8 +5,9 @@ V1  open recovery: masked words in what a recogniser hears, against the same wor
 V2  closed set: a recogniser that knows the word is one of K, on the masked stretch and 150 ms
     around it, against 1/K
 V3  length: of K words the one whose length is nearest to the masked stretch, against 1/K
-V4  signal: correlation of the masked stretch with what was there, forwards and backwards; and
-    whether every kept sample outside the ramps is bit for bit what it was
+V4  signal: correlation of the masked stretch with what was there, forwards and backwards, against
+    that with the sound beside it; and whether every kept sample outside the ramps is bit for bit
+    what it was
 V5  inversion: V1 and V2 once more with each stretch turned round
 V6  collateral: word errors on the kept words before and after; milliseconds of neighbours lost
 V7  coverage: words of which another alignment (played slower) has more than 20 ms unmasked
@@ -23,10 +24,16 @@ from numpy.typing import NDArray
 
 from sottovoce.anonymise.recording.align import UnalignedError, times_at_speed
 from sottovoce.anonymise.recording.closed_set import pick
-from sottovoce.anonymise.recording.mask import Masked
 from sottovoce.anonymise.recording.rates import Count, Rate
 from sottovoce.anonymise.recording.recovery import distance, recovered
 from sottovoce.anonymise.recording.secure import Secured
+from sottovoce.anonymise.recording.traces import (
+    correlation,
+    correlation_beside,
+    correlation_limit,
+    turned_round,
+    untouched,
+)
 from sottovoce.anonymise.recording.words import key, tokens
 from sottovoce.asr.normalise import normalise
 from sottovoce.asr.recogniser import Recogniser
@@ -40,7 +47,6 @@ CHOICES = 30
 """Words a closed-set attacker chooses between, at most."""
 EXPOSED = 0.02
 """Seconds of a word that may stick out of the mask."""
-CORRELATION = 0.2
 SLOWER = 0.95
 
 
@@ -57,6 +63,8 @@ class Verification:
     closed_set: Rate
     length: Rate
     correlation: float
+    correlation_beside: float
+    """The same with sound beside the stretches: how alike a filling is by chance."""
     untouched: bool
     """Whether kept samples are bit for bit what they were."""
     open_inverted: Rate
@@ -74,7 +82,7 @@ class Verification:
             "V1 open recovery": self.open_recovery.above_chance,
             "V2 closed set": self.closed_set.above_chance,
             "V3 length": self.length.above_chance,
-            "V4 correlation": self.correlation >= CORRELATION,
+            "V4 correlation": self.correlation >= correlation_limit(self.correlation_beside),
             "V4 kept samples": not self.untouched,
             "V5 inverted, open": self.open_inverted.above_chance,
             "V5 inverted, closed set": self.closed_inverted.above_chance,
@@ -111,6 +119,7 @@ class Verifier:
     seen: list[_Seen] = field(default_factory=list)
     counts: dict[str, Count] = field(default_factory=dict)
     correlation: float = 0.0
+    beside: float = 0.0
     untouched: bool = True
     neighbours: list[float] = field(default_factory=list)
 
@@ -133,6 +142,7 @@ class Verifier:
         self._errors("errors_after", kept, after)
         self.seen.append(_Seen(gone, kept, after, _lengths(done), _crops(done, turned)))
         self.correlation = max(self.correlation, correlation(done.voiced, masked))
+        self.beside = max(self.beside, correlation_beside(done.voiced, masked))
         self.untouched &= untouched(done.voiced, masked)
         self.neighbours += _neighbours(done)
         self._count("exposed").add(*_exposed(done))
@@ -163,6 +173,7 @@ class Verifier:
             closed_set=closed["after"].rate(),
             length=_length_guesses([one for s in self.seen for one in s.lengths], rng),
             correlation=self.correlation,
+            correlation_beside=self.beside,
             untouched=self.untouched,
             open_inverted=self._count("inverted").rate(chance),
             closed_inverted=closed["inverted"].rate(),
@@ -184,46 +195,6 @@ class Verifier:
 
 
 # ======================================================================================= the parts
-
-
-def turned_round(masked: Masked) -> Audio:
-    """The recording with every masked stretch backwards."""
-    turned = np.array(masked.audio)
-    for span in masked.spans:
-        turned[slice(*span.after)] = masked.audio[slice(*span.after)][::-1]
-    return turned
-
-
-def untouched(before: Audio, masked: Masked, ramp: float = 0.005) -> bool:
-    """Whether all samples but the masked stretches and the ramps beside them are as they were."""
-    width = round(ramp * masked.rate)
-    ends = [(0, 0), *((span.before[1], span.after[1]) for span in masked.spans)]
-    starts = [*((span.before[0], span.after[0]) for span in masked.spans)]
-    starts.append((len(before), len(masked.audio)))
-    for place, ((a, x), (b, y)) in enumerate(zip(ends, starts, strict=True)):
-        left, right = width * (place > 0), width * (place < len(masked.spans))
-        size = max(0, b - a - left - right)
-        old, new = before[a + left :][:size], masked.audio[x + left :][:size]
-        if b - a != y - x or not np.array_equal(old, new):
-            return False
-    return True
-
-
-def correlation(before: Audio, masked: Masked) -> float:
-    """The largest normalised cross-correlation of any stretch with what it replaced."""
-    worst = 0.0
-    for span in masked.spans:
-        old = np.asarray(before[slice(*span.before)], np.float64)
-        new = np.asarray(masked.audio[slice(*span.after)], np.float64)
-        scale = np.sqrt((old**2).sum() * (new**2).sum())
-        if scale == 0:
-            continue
-        size = 1 << int(len(old) + len(new)).bit_length()
-        spectrum = np.fft.rfft(old, size)
-        for way in (new, new[::-1]):
-            product = np.fft.irfft(spectrum * np.conj(np.fft.rfft(way, size)), size)
-            worst = max(worst, float(np.abs(product).max() / scale))
-    return worst
 
 
 def _lengths(done: Secured) -> list[tuple[str, float, float]]:
