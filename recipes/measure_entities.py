@@ -76,7 +76,7 @@ def spoken(data: Path, unseen: Path) -> dict[str, dict[str, object]]:
     row("mean", *(sum(column) / len(table) for column in zip(*table, strict=True)))
     for i, tau in enumerate(TAUS):
         en, every = curve[0][i], [sum(c[i][k] for c in curve) / len(curve) for k in (0, 1)]
-        row(tau, *en, *every)
+        row(f"τ = {tau}", *en, *every)
     return recall
 
 

@@ -35,7 +35,8 @@ PLACEHOLDER = re.compile(
     rf"█{{5}}|\[(?:{'|'.join(TYPES)})(?:_\d+)?\]|(?<!\w)(?:{'|'.join(TYPES)})_[A-Z2-7]{{8}}(?!\w)"
 )
 SURE = 0.5
-"""Score from which a name is looked for in the whole document."""
+"""Score from which a name is looked for in the whole document, and from which the first word of a
+sentence is one though it is a common word."""
 ROUNDS = 20
 """Looks at most; two or three are the rule."""
 REGISTERS = ("auto", "spoken", "written", "both")
@@ -108,13 +109,13 @@ class Detector:
         every = range(len(texts))
         pending: Sequence[int] = every
         for _ in range(ROUNDS):
-            new = self._look([views[i].text for i in pending])
+            new = self._look([views[i] for i in pending])
             changed = [i for i, own in zip(pending, new, strict=True) if own]
             for i, own in zip(pending, new, strict=True):
                 self._learn(views[i].text, own, known.setdefault(names[i], {}))
             if not changed and self.propagate:
                 pending = [i for i in every if known.get(names[i])]
-                new = [self._again(views[i].text, known[names[i]]) for i in pending]
+                new = [self._again(views[i], known[names[i]]) for i in pending]
                 changed = [i for i, own in zip(pending, new, strict=True) if own]
             if not changed:
                 break
@@ -125,15 +126,15 @@ class Detector:
             pending = changed
         return [sorted(one, key=lambda f: f.start) for one in found]
 
-    def _look(self, texts: Sequence[str]) -> list[list[Finding]]:
+    def _look(self, views: Sequence[_View]) -> list[list[Finding]]:
         """One look at every text by itself."""
-        tokens = [tokenise(text) for text in texts]
-        words = [[token.text for token in one] for one in tokens]
+        words = [[token.text for token in view.tokens] for view in views]
         found: list[list[Finding]] = []
-        for text, own, forms, tagged in zip(texts, tokens, words, self._tagged(words), strict=True):
+        for view, forms, tagged in zip(views, words, self._tagged(words), strict=True):
+            own = view.tokens
             every = [
                 *tagged,
-                *patterns.written(text, own, self.lang),
+                *patterns.written(view.text, own, self.lang),
                 *patterns.spoken(forms, self.lang),
             ]
             every = [one for one in every if one.kind in self.types]
@@ -155,11 +156,24 @@ class Detector:
                 [w.lower() for w in words[i][a:b]] if plain[i] else words[i][a:b]
                 for i, a, b in pieces
             ]
-            for (i, a, _), entities in zip(pieces, tagger.find(forms, self.tau), strict=True):
+            for (i, a, _), own, entities in zip(
+                pieces, forms, tagger.find(forms, self.tau), strict=True
+            ):
                 found[i] += [
-                    Entity(e.start + a, e.end + a, e.kind, e.score, e.rule) for e in entities
+                    Entity(e.start + a, e.end + a, e.kind, e.score, e.rule)
+                    for e in entities
+                    if not self._only_begins(own, e)
                 ]
         return found
+
+    def _only_begins(self, words: Sequence[str], one: Entity) -> bool:
+        """Whether a common word seems a name for no other reason than that a sentence begins."""
+        if one.rule != "tagger written" or one.length > 1 or one.score >= SURE:
+            return False
+        known, core = lexicon(self.lang), words[one.start].casefold()
+        first = not any(before[:1].isalnum() for before in words[: one.start])
+        named = known.named(core) or (core,) in known.places
+        return first and known.common(core) and not named
 
     def _taggers(self) -> list[tuple[Finder, bool, bool]]:
         """Taggers, and whether each is used in the ASR view and in text with capitals."""
@@ -183,9 +197,9 @@ class Detector:
                     if len(core) > 2 and core.isalpha() and not lexicon(self.lang).common(core):
                         names.setdefault(core, one.kind)
 
-    def _again(self, text: str, names: Mapping[str, str]) -> list[Finding]:
+    def _again(self, view: _View, names: Mapping[str, str]) -> list[Finding]:
         """Every other occurrence of names of the document."""
-        tokens = tokenise(text)
+        tokens = view.tokens
         forms = [token.text for token in tokens]
         cores = [form[slice(*clitics(form))].casefold() for form in forms]
         again = [
@@ -244,6 +258,11 @@ class _View:
     text: str
     starts: tuple[int, ...]
     shifts: tuple[int, ...]
+
+    @cached_property
+    def tokens(self) -> list[Token]:
+        """Words and marks of what can be seen."""
+        return tokenise(self.text)
 
     @classmethod
     def of(cls, source: str) -> _View:

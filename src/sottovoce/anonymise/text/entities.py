@@ -89,6 +89,7 @@ class Tagger:
         crf = self.crf
         emissions = crf.emissions(sentences)
         outside = [one[:, crf.outside] for one in crf.marginals(emissions)]
+        chances = [one.tolist() for one in outside]
         if tau is not None:
             emissions = [
                 self._constrained(one, unsure < tau)
@@ -96,10 +97,10 @@ class Tagger:
             ]
         return [
             [
-                Entity(start, end, kind, float(1 - unsure[start:end].mean()), self.rule)
+                Entity(start, end, kind, 1 - sum(own[start:end]) / (end - start), self.rule)
                 for start, end, kind in spans_of(path)
             ]
-            for path, unsure in zip(crf.best_paths(emissions), outside, strict=True)
+            for path, own in zip(crf.best_paths(emissions), chances, strict=True)
         ]
 
     def _constrained(self, scores: np.ndarray, private: np.ndarray) -> np.ndarray:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import cache
 
 from sottovoce.anonymise.text import checksums
 from sottovoce.anonymise.text.calendar import is_number_word
@@ -196,6 +198,11 @@ TITLES = {
 _SERVERS = frozenset(["www", "gmail", "hotmail", "yahoo", "outlook", "icloud"])
 
 
+@cache
+def _words(listed: str) -> frozenset[str]:
+    return frozenset(listed.split())
+
+
 def spoken(words: Sequence[str], lang: str) -> list[Entity]:
     """What is spelt out: addresses with *at* and *dot*, numbers digit by digit."""
     low = [word.lower() for word in words]
@@ -205,7 +212,9 @@ def spoken(words: Sequence[str], lang: str) -> list[Entity]:
 
 def _titled(low: Sequence[str], lang: str) -> Iterator[Entity]:
     """The name beside a title, unless it is a common word."""
-    titles = set(TITLES[lang].split())
+    titles = _words(TITLES[lang])
+    if titles.isdisjoint(low):
+        return
     common = lexicon(lang).common
     for i, word in enumerate(low):
         if word in titles:
@@ -219,7 +228,9 @@ def _titled(low: Sequence[str], lang: str) -> Iterator[Entity]:
 
 
 def _spoken_addresses(low: Sequence[str], lang: str) -> Iterator[Entity]:
-    at, dot = set(AT[lang].split()), set(DOT[lang].split())
+    at, dot = _words(AT[lang]), _words(DOT[lang])
+    if at.isdisjoint(low) and dot.isdisjoint(low):
+        return
     for i, word in enumerate(low):
         if word in at and 0 < i < len(low) - 1:
             end = _host_end(low, i + 1, dot)
@@ -237,7 +248,7 @@ def _spoken_addresses(low: Sequence[str], lang: str) -> Iterator[Entity]:
                 yield Entity(start, i + 2, "URL", 1.0, "pattern spoken url")
 
 
-def _host_end(low: Sequence[str], start: int, dot: set[str]) -> int:
+def _host_end(low: Sequence[str], start: int, dot: AbstractSet[str]) -> int:
     """Where *gmail dot com* ends; 0 if no host stands there."""
     for i in range(start + 1, min(start + 5, len(low) - 1)):
         if low[i] in dot:
@@ -248,7 +259,7 @@ def _host_end(low: Sequence[str], start: int, dot: set[str]) -> int:
     return start + 1 if low[start] in _SERVERS else 0
 
 
-def _local_start(low: Sequence[str], i: int, dot: set[str], lang: str) -> int:
+def _local_start(low: Sequence[str], i: int, dot: AbstractSet[str], lang: str) -> int:
     """Where the part before *at* begins: one word, and what joints and spelling add to it."""
     while i > 0:
         before = low[i - 1]
