@@ -218,7 +218,7 @@ def _print(done: Export, target: Path, report: Verification | None) -> None:
     for name, rate in rows.items():
         click.echo(f"{name:25} {_rate(rate)}")
     kept = "bit for bit as they were" if report.untouched else "CHANGED"
-    alike = f"{report.correlation:.3f} (beside the mask {report.correlation_beside:.3f})"
+    alike = f"{report.correlation:.3f} (by chance {report.correlation_by_chance:.3f})"
     click.echo(f"V4 correlation            {alike}; kept samples {kept}")
     click.echo(f"V6 neighbours             {report.neighbour_ms:.0f} ms lost to a mask")
     for name in report.failures:

@@ -32,7 +32,7 @@ from sottovoce.anonymise.recording.texts import replaced_texts
 from sottovoce.anonymise.recording.timing import Alignment, TimedWord
 from sottovoce.anonymise.recording.traces import (
     correlation,
-    correlation_beside,
+    correlation_by_chance,
     correlation_limit,
     untouched,
 )
@@ -478,7 +478,7 @@ def test_what_counts_as_touched_or_alike(corpus: Corpus, known: Known) -> None:
 def test_alike_by_chance_is_no_leak_but_mixing_is(
     how: Literal["noise", "beep"], corpus: Corpus, known: Known
 ) -> None:
-    """A filling that has nothing of a word is as much like the sound beside it; a mixed one not."""
+    """A filling without the word is like it as other noise is; one mixed with it is more."""
     from sottovoce.anonymise.recording.mask import Masking, mask
 
     for one in corpus:
@@ -486,13 +486,15 @@ def test_alike_by_chance_is_no_leak_but_mixing_is(
         found = known(audio, rate, one.transcript)
         rng = np.random.default_rng(0)
         masked = mask(audio, rate, found, [Target(2, 2)], Masking(how, length=None), rng=rng)
-        own, beside = correlation(audio, masked), correlation_beside(audio, masked)
-        assert own < correlation_limit(beside)
+        own, chance = correlation(audio, masked), correlation_by_chance(audio, masked)
+        assert own < correlation_limit(chance)
         mixed = masked.audio.copy()
         for span in masked.spans:
             mixed[slice(*span.after)] += audio[slice(*span.before)]
         leaking = replace(masked, audio=mixed)
-        assert correlation(audio, leaking) >= correlation_limit(correlation_beside(audio, leaking))
+        assert correlation(audio, leaking) >= correlation_limit(
+            correlation_by_chance(audio, leaking)
+        )
 
 
 def test_the_limit_for_likeness() -> None:

@@ -256,17 +256,21 @@ class _Filler:
         return np.asarray(self.level * np.sqrt(2) * np.sin(2 * np.pi * BEEP * time), np.float64)
 
     def _noise(self, size: int) -> NDArray[np.float64]:
-        """Noise with the long-term spectrum and level of the kept speech."""
-        width = 512
-        noise = self.rng.standard_normal(size + 2 * width)
-        frames = self.kept[: len(self.kept) // width * width].reshape(-1, width)
-        if len(frames):
-            power = np.mean(np.abs(np.fft.rfft(frames * np.hanning(width), axis=1)) ** 2, axis=0)
-            shape = np.roll(np.fft.irfft(np.sqrt(power)), width // 2) * np.hanning(width)
-            noise = np.convolve(noise, shape, mode="same")
-        noise = noise[width : width + size]
+        noise = noise_like(self.kept, size, self.rng)
         scale = np.sqrt(np.mean(noise**2)) if size else 1.0
         return np.asarray(np.clip(self.level / max(scale, 1e-12) * noise, -1, 1), np.float64)
+
+
+def noise_like(kept: Audio, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Noise with the long-term spectrum of a sound, at any level."""
+    width = 512
+    noise = rng.standard_normal(size + 2 * width)
+    frames = kept[: len(kept) // width * width].reshape(-1, width)
+    if len(frames):
+        power = np.mean(np.abs(np.fft.rfft(frames * np.hanning(width), axis=1)) ** 2, axis=0)
+        shape = np.roll(np.fft.irfft(np.sqrt(power)), width // 2) * np.hanning(width)
+        noise = np.convolve(noise, shape, mode="same")
+    return noise[width : width + size]
 
 
 # ======================================================================================== the text

@@ -7,14 +7,16 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.anonymise.recording.mask import Masked, Span
+from sottovoce.anonymise.recording.mask import Masked, Span, noise_like
 
 Audio = NDArray[np.float32]
 
 CORRELATION = 0.2
 """Up to here a filling is not like what was there, whatever it is like else."""
 MARGIN = 1.5
-"""How much more than the sound beside it a filling may be like what was there."""
+"""How much more than by chance a filling may be like what was there."""
+DRAWS = 2
+"""Noises that each stretch is held against."""
 
 
 def turned_round(masked: Masked) -> Audio:
@@ -45,30 +47,36 @@ def correlation(before: Audio, masked: Masked) -> float:
     return max((_alike(before[slice(*s.before)], new) for s, new in _fillings(masked)), default=0.0)
 
 
-def correlation_beside(before: Audio, masked: Masked) -> float:
-    """The same with the sound just before and just after what was replaced, as long as it was.
+def correlation_by_chance(before: Audio, masked: Masked) -> float:
+    """The same with noise that has the spectrum of the kept sound, and so nothing of the words.
 
-    Noise and beeps are a little like any sound, and the most alike of many stretches more than
-    that: this tells how much.
+    Noise is a little like any sound, and the most alike of many stretches more than that: this
+    tells how much.
     """
-    worst = 0.0
-    for span, new in _fillings(masked):
-        start, end = span.before
-        for old in (before[max(0, 2 * start - end) : start], before[end : 2 * end - start]):
-            worst = max(worst, _alike(old, new))
-    return worst
+    edges = [0, *(edge for span in masked.spans for edge in span.before), len(before)]
+    pieces = zip(edges[::2], edges[1::2], strict=True)
+    kept = np.concatenate([before[start:end] for start, end in pieces])
+    rng = np.random.default_rng(0)
+    return max(
+        (
+            _alike(before[slice(*span.before)], noise_like(kept, len(new), rng))
+            for span, new in _fillings(masked)
+            for _ in range(DRAWS)
+        ),
+        default=0.0,
+    )
 
 
-def correlation_limit(beside: float) -> float:
+def correlation_limit(by_chance: float) -> float:
     """From where on a filling is too much like what was there."""
-    return max(CORRELATION, MARGIN * beside)
+    return max(CORRELATION, MARGIN * by_chance)
 
 
 def _fillings(masked: Masked) -> Iterator[tuple[Span, Audio]]:
     return ((span, masked.audio[slice(*span.after)]) for span in masked.spans)
 
 
-def _alike(one: Audio, other: Audio) -> float:
+def _alike(one: NDArray[np.floating], other: NDArray[np.floating]) -> float:
     """The largest normalised cross-correlation, forwards or backwards."""
     old, new = np.asarray(one, np.float64), np.asarray(other, np.float64)
     scale = np.sqrt((old**2).sum() * (new**2).sum())

@@ -6,8 +6,7 @@ V2  closed set: a recogniser that knows the word is one of K, on the masked stre
     around it, against 1/K
 V3  length: of K words the one whose length is nearest to the masked stretch, against 1/K
 V4  signal: correlation of the masked stretch with what was there, forwards and backwards, against
-    that with the sound beside it; and whether every kept sample outside the ramps is bit for bit
-    what it was
+    that of noise; and whether every kept sample outside the ramps is bit for bit what it was
 V5  inversion: V1 and V2 once more with each stretch turned round
 V6  collateral: word errors on the kept words before and after; milliseconds of neighbours lost
 V7  coverage: words of which another alignment (played slower) has more than 20 ms unmasked
@@ -29,7 +28,7 @@ from sottovoce.anonymise.recording.recovery import distance, recovered
 from sottovoce.anonymise.recording.secure import Secured
 from sottovoce.anonymise.recording.traces import (
     correlation,
-    correlation_beside,
+    correlation_by_chance,
     correlation_limit,
     turned_round,
     untouched,
@@ -63,8 +62,8 @@ class Verification:
     closed_set: Rate
     length: Rate
     correlation: float
-    correlation_beside: float
-    """The same with sound beside the stretches: how alike a filling is by chance."""
+    correlation_by_chance: float
+    """The same with noise like the kept sound."""
     untouched: bool
     """Whether kept samples are bit for bit what they were."""
     open_inverted: Rate
@@ -82,7 +81,7 @@ class Verification:
             "V1 open recovery": self.open_recovery.above_chance,
             "V2 closed set": self.closed_set.above_chance,
             "V3 length": self.length.above_chance,
-            "V4 correlation": self.correlation >= correlation_limit(self.correlation_beside),
+            "V4 correlation": self.correlation >= correlation_limit(self.correlation_by_chance),
             "V4 kept samples": not self.untouched,
             "V5 inverted, open": self.open_inverted.above_chance,
             "V5 inverted, closed set": self.closed_inverted.above_chance,
@@ -119,7 +118,7 @@ class Verifier:
     seen: list[_Seen] = field(default_factory=list)
     counts: dict[str, Count] = field(default_factory=dict)
     correlation: float = 0.0
-    beside: float = 0.0
+    by_chance: float = 0.0
     untouched: bool = True
     neighbours: list[float] = field(default_factory=list)
 
@@ -142,7 +141,7 @@ class Verifier:
         self._errors("errors_after", kept, after)
         self.seen.append(_Seen(gone, kept, after, _lengths(done), _crops(done, turned)))
         self.correlation = max(self.correlation, correlation(done.voiced, masked))
-        self.beside = max(self.beside, correlation_beside(done.voiced, masked))
+        self.by_chance = max(self.by_chance, correlation_by_chance(done.voiced, masked))
         self.untouched &= untouched(done.voiced, masked)
         self.neighbours += _neighbours(done)
         self._count("exposed").add(*_exposed(done))
@@ -173,7 +172,7 @@ class Verifier:
             closed_set=closed["after"].rate(),
             length=_length_guesses([one for s in self.seen for one in s.lengths], rng),
             correlation=self.correlation,
-            correlation_beside=self.beside,
+            correlation_by_chance=self.by_chance,
             untouched=self.untouched,
             open_inverted=self._count("inverted").rate(chance),
             closed_inverted=closed["inverted"].rate(),
