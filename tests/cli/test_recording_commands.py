@@ -116,6 +116,20 @@ def test_what_cannot_be_done_is_one_line_and_leaves_nothing(
     assert sorted(after) == before
 
 
+def test_slice_does_not_ask_for_a_text_it_cannot_take(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    audio, _ = recording(corpus, tmp_path)
+    bare = tmp_path / "bare" / "ann"
+    bare.mkdir(parents=True)
+    (bare / "a.wav").write_bytes(Path(audio).read_bytes())
+    for source in (audio, str(bare.parent)):
+        assert run(["slice", source, str(tmp_path / "out")]) == 2
+        told = capsys.readouterr().err
+        assert "TEXT" not in told and "text of the recording too" not in told
+        assert "manifest.csv" in told and told.count("\n") == 1
+
+
 def test_align_says_why_not(
     corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

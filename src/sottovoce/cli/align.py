@@ -96,8 +96,11 @@ def _write(found: dict[str, Alignment], target: Path) -> None:
         write_text(target / f"{name.replace('/', '_')}.TextGrid", as_textgrid(alignment))
 
 
-def spoken_corpus(source: Path, text: Path | None) -> Corpus:
-    """A corpus with transcripts: one file and its text, or a corpus with or without a list."""
+def spoken_corpus(source: Path, text: Path | None, *, lacking: str = "give TEXT") -> Corpus:
+    """A corpus with transcripts: one file and its text, or a corpus with or without a list.
+
+    ``lacking`` is what to do about utterances without transcript.
+    """
     from sottovoce.corpus import Corpus, Utterance, open_corpus
     from sottovoce.corpus.defects import Defects
     from sottovoce.corpus.lines import read_entries, read_text
@@ -108,7 +111,7 @@ def spoken_corpus(source: Path, text: Path | None) -> Corpus:
     if source.suffix.lower() in AUDIO and not source.is_dir():
         check_there(source)
         if text is None:
-            raise click.UsageError("name the text of the recording too")
+            raise click.UsageError(f"{source}: what is said in it is not known; {lacking}")
         words = " ".join(read_text(text).split())
         one = Utterance(source.stem, source, source.stem, transcript=words)
         return Corpus(source.stem, source, (one,))
@@ -117,12 +120,12 @@ def spoken_corpus(source: Path, text: Path | None) -> Corpus:
         defects = Defects()
         lines = read_entries(text, "utterance words", defects)
         defects.refuse_any()
-        lacking = [one.id for one in corpus if one.id not in lines]
-        if lacking:
-            raise InputError(f"{text}: no line for utterance {lacking[0]}; add it")
+        unsaid = [one.id for one in corpus if one.id not in lines]
+        if unsaid:
+            raise InputError(f"{text}: no line for utterance {unsaid[0]}; add it")
         said = tuple(replace(one, transcript=lines[one.id][1]) for one in corpus)
         corpus = replace(corpus, utterances=said)
     silent = [one.id for one in corpus if not one.transcript.strip()]
     if silent:
-        raise InputError(f"{source}: utterance {silent[0]} has no transcript; give TEXT")
+        raise InputError(f"{source}: utterance {silent[0]} has no transcript; {lacking}")
     return corpus

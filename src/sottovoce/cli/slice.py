@@ -14,6 +14,8 @@ from sottovoce.cli.secrets import find_secret, secret_file, secret_options
 if TYPE_CHECKING:
     from sottovoce.anonymise.recording.cutting import Cutting
 
+WITHOUT = "write a manifest.csv with a column transcript, or cut a corpus with --hard"
+
 
 @click.command(
     cls=JsonCommand,
@@ -69,7 +71,7 @@ def command(
     from sottovoce.files import check_there
 
     check_seconds(seconds)
-    corpus = open_corpus(source) if hard else spoken_corpus(source, None)
+    corpus = open_corpus(source) if hard else spoken_corpus(source, None, lacking=WITHOUT)
     if times is not None:
         check_there(times)
     settings: Cutting = Cutting(seconds, rest, hard, lang)  # type: ignore[arg-type]
