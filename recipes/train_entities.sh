@@ -4,8 +4,8 @@
 #     recipes/train_entities.sh DATA OUT [lang.register ...]
 #
 # Sets and licences: see NOTICE.md beside the weights. The test parts are never read. Written taggers
-# also see spoken commands with capitals put in, so that "Call" in "Call Ann" is no name; Spanish and
-# Italian, which have no open set of written text, see nothing else.
+# but the Portuguese also see spoken commands with capitals put in, so that "Call" in "Call Ann" is no
+# name; Spanish and Italian, which have no open set of written text, see nothing else.
 set -eu
 data=$1 out=$2
 shift 2
@@ -19,7 +19,7 @@ sets() {
         echo "europeana/${1%.*}.train europeana/${1%.*}.dev massive/${1%.*}.dev"
         ;;
     lv.written) echo "fullstack/lv.train fullstack/lv.dev massive/lv.dev" ;;
-    pt.written) echo "bosque/pt.train bosque/pt.dev massive/pt.dev" ;;
+    pt.written) echo "bosque/pt.train bosque/pt.dev" ;;
     *.written) spoken "${1%.*}" ;;
     esac
 }

@@ -93,7 +93,32 @@ def test_bad_input(source: Path, tmp_path: Path) -> None:
         run(source, source)
     with pytest.raises(InputError, match="no such file"):
         run(tmp_path / "none", tmp_path / "o")
-    assert not (tmp_path / "o").exists()
+    with pytest.raises(UsageError, match="type 'FOO'"):
+        run(source, tmp_path / "o", "--types", "per, foo")
+    (tmp_path / "latin").write_bytes(b"M\xfcller")
+    with pytest.raises(InputError, match="not UTF-8"):
+        run(tmp_path / "latin", tmp_path / "o", "--key", tmp_path / "key")
+    assert not (tmp_path / "o").exists() and not (tmp_path / "key").exists()
+    (tmp_path / "o").write_text("mine")
+    with pytest.raises(UsageError, match="there already"):
+        run(source, tmp_path / "o")
+    assert (tmp_path / "o").read_text() == "mine"
+
+
+def test_text_in_another_language_is_told(tmp_path: Path) -> None:
+    (tmp_path / "de.txt").write_text("bitte ruf morgen meine schwester an und sag ihr das\n" * 3)
+    shown = run(tmp_path / "de.txt", tmp_path / "o.txt")
+    assert "looks like 'de'" in shown.output
+    told = run(tmp_path / "de.txt", tmp_path / "p.txt", "--json", "--lang", "DE")
+    assert json.loads(told.output)["looks_like_language"] is None
+
+
+def test_the_report_of_written_text_names_a_written_set(tmp_path: Path) -> None:
+    for name, text in (("w", "Ann Lee lives in Rome.\n"), ("s", "ann lee lives in rome\n")):
+        (tmp_path / f"{name}.txt").write_text(text)
+    told = {n: run(tmp_path / f"{n}.txt", tmp_path / f"{n}.out", "--report") for n in "ws"}
+    assert "written text" in told["w"].output and "spoken commands" in told["s"].output
+    assert all("read a sample before you publish" in one.output for one in told.values())
 
 
 def test_training_and_using_a_tagger(source: Path, tmp_path: Path) -> None:
@@ -109,8 +134,8 @@ def test_training_and_using_a_tagger(source: Path, tmp_path: Path) -> None:
     assert done.exit_code == 0 and "en spoken" in done.output
     out = tmp_path / "o.txt"
     assert run(source, out, "--tagger", tmp_path / "own.npz", "--report").exit_code == 0
-    run(source, out, "--tagger", tmp_path / "own.npz", "--strategy", "typed")
-    assert "[PER]" in out.read_text()
+    run(source, tmp_path / "p.txt", "--tagger", tmp_path / "own.npz", "--strategy", "typed")
+    assert "[PER]" in (tmp_path / "p.txt").read_text()
 
 
 def test_processes_side_by_side_share_nothing(tmp_path: Path) -> None:

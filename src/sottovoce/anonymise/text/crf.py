@@ -186,7 +186,7 @@ class Crf:
             pair_attributes(forms), place_attributes(forms, self.lexicon), strict=True
         )
         for i, (pair, places) in enumerate(groups, start):
-            for name in (*pair, *places):
+            for name in (*pair, *places) if places else pair:
                 row = get(name)
                 if row is not None:
                     at.append(i)

@@ -91,6 +91,8 @@ def place_attributes(forms: Sequence[str], lexicon: Lexicon) -> list[list[str]]:
     low = [form.lower() for form in forms]
     marks = ["", *lexicon.place_marks([one[slice(*clitics(one))] for one in low]), ""]
     found: list[list[str]] = []
+    if not any(marks):
+        return [[] for _ in forms]
     for i in range(1, len(marks) - 1):
         own = [f"g={marks[i]}"] if marks[i] else []
         own += [f"-1g={marks[i - 1]}"] if marks[i - 1] else []
