@@ -35,7 +35,10 @@ async function open(browser, address, { width = 1400, colorScheme = "light" } = 
   return { context, page, met };
 }
 
-const go = (page, view) => page.click(`.views a[href="#${view}"]`);
+async function go(page, view) {
+  await page.click(`.views a[href="#${view}"]`);
+  await page.waitForFunction(() => document.getElementById("audits-state").textContent !== "Looking …");
+}
 
 // Sends a form and waits for the line that says how it went.
 async function send(page, form) {

@@ -77,7 +77,6 @@ async function measures(page, { scores, kaldi, original, anonymised }) {
 
 async function audits(page) {
   await go(page, "audits");
-  await page.waitForFunction(() => document.getElementById("audits-state").textContent !== "Looking …");
   await page.waitForSelector("#audits-list > *");
   const found = { list: await page.innerText("#audits-list"), state: await page.textContent("#audits-state") };
   const link = await page.$("#audits-list a");
@@ -97,10 +96,14 @@ async function audits(page) {
 // A service that wants a token: asked for, kept, and brought along to reports.
 async function token(page, word) {
   await page.waitForSelector("#access:not([hidden])");
+  const closed = !(await page.isVisible("#voice-form"));
+  await page.fill("#token", "another");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector("#offline:has-text('not the token')");
   await page.fill("#token", word);
-  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
   await page.waitForSelector("#method-mcadams");
-  return audits(page);
+  return { closed, asked: await page.isVisible("#token"), ...(await audits(page)) };
 }
 
 module.exports = { text, measures, audits, token };

@@ -291,6 +291,10 @@ def test_audits_are_opened(seen: dict[str, Any]) -> None:
         assert one["report"]["styled"] == "0px"
 
 
+def test_a_token_is_asked_for_until_it_is_right(seen: dict[str, Any]) -> None:
+    assert (seen["guarded"]["closed"], seen["guarded"]["asked"]) == (True, False)
+
+
 def test_without_audits_the_page_says_how_to_have_them(seen: dict[str, Any]) -> None:
     assert "sottovoce serve --audits" in seen["bare"]["list"]
     assert "report" not in seen["bare"]

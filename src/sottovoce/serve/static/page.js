@@ -37,10 +37,12 @@ async function load() {
     for (const id of ["language", "said-language"]) {
       at(id).replaceChildren(...languages.map((one) => new Option(names.of(one), one)));
     }
-    at("offline").hidden = true;
+    at("access").hidden = at("offline").hidden = true;
+    document.body.classList.remove("closed");
   } catch (error) {
     at("offline").textContent = error.message;
-    at("offline").hidden = !at("access").hidden;
+    at("offline").hidden = false;
+    document.body.classList.add("closed");
   }
 }
 

@@ -15,6 +15,7 @@ export async function ask(path, body, signal) {
   if (answer.status === 401) {
     at("access").hidden = false;
     at("token").focus();
+    throw new Error(token ? "this is not the token of the service" : "this service wants a token");
   }
   const told = await answer.json().catch(() => ({}));
   throw new Error(told.error || `the service answered ${answer.status}`);
