@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shlex
+import shutil
+import signal
 import subprocess
 import sys
 import tomllib
+import venv
 from pathlib import Path
 
+import pytest
 import yaml
-from live_service import Service
+from live_service import Service, clip, requests
 
 from sottovoce.cli.serve import command
 
@@ -56,3 +62,59 @@ def test_compose_shows_it_to_this_machine_only() -> None:
     service = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]["sottovoce"]
     assert all(port.startswith("127.0.0.1:") for port in service["ports"])
     assert service["read_only"] is True
+
+
+@pytest.mark.slow
+def test_the_image_is_built_and_started_in_a_clean_place(tmp_path: Path) -> None:
+    """Its COPY, RUN pip and CMD lines in an empty environment; packages come from pip's index."""
+    place = tmp_path / "app"
+    place.mkdir()
+    for line in re.findall(r"^COPY (.*)$", DOCKERFILE, re.MULTILINE):
+        *sources, target = line.split()
+        for name in sources:
+            if (ROOT / name).is_dir():
+                left_out = shutil.ignore_patterns("__pycache__", "*.egg-info")
+                shutil.copytree(ROOT / name, place / target, ignore=left_out)
+            else:
+                shutil.copy(ROOT / name, place / target)
+    venv.create(tmp_path / "env", with_pip=True)
+    programs = tmp_path / "env" / "bin"
+    clean = {
+        name: value
+        for name, value in os.environ.items()
+        if name.startswith("PIP_") or name in ("HOME", "LANG", "UV_INDEX_URL")
+    }
+    clean |= {"PATH": f"{programs}:/usr/bin:/bin", "OMP_NUM_THREADS": "1"}
+    (install,) = re.findall(r"^RUN (pip .*)$", DOCKERFILE, re.MULTILINE)
+    subprocess.run(shlex.split(install), cwd=place, env=clean, check=True, timeout=900)
+    found = re.search(r"^CMD (\[.*\])$", DOCKERFILE, re.MULTILINE)
+    assert found
+    words = json.loads(found[1])
+    words[words.index("--port") + 1] = "0"  # 5000 may be taken here
+    home = tmp_path / "home"
+    home.mkdir()
+    process = subprocess.Popen(
+        [str(programs / words[0]), *words[1:]],
+        cwd=home,
+        env={**clean, "HOME": str(home), "PYTHONUNBUFFERED": "1"},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stderr is not None
+        said = [process.stderr.readline() for _ in range(2)]
+        listening = re.search(r"listening on http://0\.0\.0\.0:(\d+)", said[1])
+        assert "other machines" in said[0] and listening, said
+        url = f"http://127.0.0.1:{listening[1]}"
+        assert requests.get(f"{url}/healthz", timeout=120).json()["status"] == "ok"
+        assert requests.get(url, timeout=120).text.startswith("<!doctype html>")
+        answer = requests.post(f"{url}/v1/anonymise/voice", data=clip(), timeout=120)
+        assert answer.status_code == 200 and answer.content[:4] == b"RIFF"
+        answer = requests.post(f"{url}/transform", data="I am Ann Lee", timeout=120)
+        assert answer.status_code == 200 and "Ann" not in answer.text
+        process.send_signal(signal.SIGTERM)
+        process.wait(30)
+    finally:
+        process.kill()
+        process.communicate()
+    assert list(home.iterdir()) == []  # as the image may write nowhere
