@@ -6,7 +6,7 @@ import { ignoreOtherDrops } from "./files.js";
 import { startMeasures } from "./measures.js";
 import { setMethods } from "./methods.js";
 import { showVoices, startRecording } from "./recording.js";
-import { ask } from "./service.js";
+import { ask, hasToken } from "./service.js";
 import { setStrategies, startText } from "./text.js";
 import { showMethods, startVoice } from "./voice.js";
 
@@ -41,7 +41,7 @@ async function load() {
     document.body.classList.remove("closed");
   } catch (error) {
     at("offline").textContent = error.message;
-    at("offline").hidden = false;
+    at("offline").hidden = !at("access").hidden && !hasToken(); // the field says so itself
     document.body.classList.add("closed");
   }
 }
