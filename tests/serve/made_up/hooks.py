@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import os
 import zlib
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import schemathesis
 from hypothesis import strategies as st
 
+schemathesis: Any = import_module("schemathesis")
 FILES = {one.stem: one.read_bytes() for one in Path(os.environ["SCHEMA_FILES"]).iterdir()}
 KINDS = {
     "audio": "clip",
     "text": "words",
+    "scores": "scores",
     "original": "vectors",
     "anonymised": "vectors",
     "enrol": "vectors",
@@ -33,7 +35,6 @@ schemathesis.openapi.media_type(
 )
 
 
-@schemathesis.hook
 def map_body(context: Any, body: Any) -> Any:
     """Half of all forms are filled with files that fit."""
     if not isinstance(body, dict) or zlib.crc32(repr(body).encode()) % 2:
@@ -41,14 +42,14 @@ def map_body(context: Any, body: Any) -> Any:
     return {name: FILES[KINDS[name]] if name in KINDS else part for name, part in body.items()}
 
 
-@schemathesis.hook
 def map_query(context: Any, query: Any) -> Any:
     """Names that exist for most of those made up; little work where much could be asked for."""
-    if not isinstance(query, dict) or not query:
+    if not isinstance(query, dict | None):
         return query
+    query = query or {}
     drawn = zlib.crc32(repr(query).encode())
     known = {
-        "method": ("mcadams", "voicemask", "vtln", "xvector", "none"),
+        "method": ("mcadams", "mcadams", "mcadams", "voicemask", "xvector", "none"),
         "lang": ("en", "de", "fr", "lv"),
         "strategy": ("redact", "typed", "word", "full", "hmac"),
         "backend": ("cosine", "euclidean", "plda", "whitening"),
@@ -60,6 +61,15 @@ def map_query(context: Any, query: Any) -> Any:
         here = (drawn >> (2 * place)) % 4
         if name in query and here:
             query[name] = values[drawn % len(values)]
-    if str(query.get("resamples", "")).isdecimal():
-        query["resamples"] = min(int(query["resamples"]), 50)
+    path = context.operation.path
+    if path in ("/v1/measure", "/v1/similarity"):
+        asked = query.setdefault("resamples", 20)
+        if isinstance(asked, int) and 50 < asked <= 10_000:
+            query["resamples"] = 50
+    if path == "/v1/reidentify":
+        query.setdefault("interval", 0)
     return query
+
+
+schemathesis.hook(map_body)
+schemathesis.hook(map_query)
