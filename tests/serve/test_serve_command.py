@@ -57,6 +57,8 @@ def test_it_serves_until_interrupted(tmp_path: Path) -> None:
         (["--max-mb", "0"], UsageError),
         (["--seconds", "0"], UsageError),
         (["--queue", "-1"], UsageError),
+        (["--memory-mb", "10"], UsageError),
+        (["--audits", "/nowhere"], UsageError),
         (["--token-file", "/nowhere/token"], InputError),
     ],
 )
