@@ -43,17 +43,19 @@ def running(**settings: Any) -> Iterator[Service]:
     server, listener = make_server(chosen), listen(chosen)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
-    end = time.monotonic() + 60
-    while not server.started and time.monotonic() < end:
-        time.sleep(0.01)
-    assert server.started
-    with requests.Session() as session:
-        session.trust_env = False
-        port = listener.getsockname()[1]
-        yield Service(f"http://127.0.0.1:{port}", server.config.app, session)
-    server.should_exit = True
-    thread.join(20)
-    listener.close()
+    try:
+        end = time.monotonic() + 120
+        while not server.started and time.monotonic() < end:
+            time.sleep(0.01)
+        assert server.started
+        with requests.Session() as session:
+            session.trust_env = False
+            port = listener.getsockname()[1]
+            yield Service(f"http://127.0.0.1:{port}", server.config.app, session)
+    finally:
+        server.should_exit = True
+        thread.join(20)
+        listener.close()
 
 
 def clip(seed: int = 0, *, rate: int = 16000, seconds: float = 1.0, kind: str = "WAV") -> bytes:

@@ -16,6 +16,8 @@ from typing import Any
 import pytest
 from live_service import Service, clip, running
 
+from sottovoce.serve.workers import LostError, Worker
+
 LONG = clip(seconds=60)
 """Some seconds of work for the slowest method."""
 SLOW = "/v1/anonymise/voice?method=voicemask"
@@ -126,6 +128,14 @@ def test_a_killed_worker_costs_one_request(service: Service) -> None:
     for seed in range(4):
         answer = service.post("/v1/anonymise/voice", data=clip(seed))
         assert answer.status_code == 200, answer.text
+
+
+def test_a_worker_that_is_ended_before_it_is_there_does_nothing(service: Service) -> None:
+    worker = Worker(1 << 30)
+    worker.end()
+    with pytest.raises(LostError):
+        worker.ask("warm", (), {})
+    assert worker.pid is None
 
 
 def test_work_ends_when_the_client_leaves(service: Service) -> None:

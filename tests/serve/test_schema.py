@@ -23,7 +23,7 @@ from test_services import npz
 HERE = Path(__file__).parent / "made_up"
 FEWEST = 2000
 """Requests that must have been made up and checked."""
-SECONDS = 400
+SECONDS = 300
 """Time for it: a few times what they take where nothing else runs."""
 
 

@@ -84,6 +84,7 @@ class Worker:
         )
         self._process: Any = None
         self._connection: Connection | None = None
+        self._ended = False
 
     @property
     def pid(self) -> int | None:
@@ -117,6 +118,8 @@ class Worker:
             self._process.start()
             theirs.close()
             self._connection = ours
+        if self._ended:  # while it was being started
+            raise EOFError
         return self._connection
 
     def _clear(self) -> None:
@@ -129,8 +132,9 @@ class Worker:
 
     def end(self) -> None:
         """End it now, whatever it is at; the thread that waits for its answer clears up."""
+        self._ended = True
         process = self._process
-        if process is not None:
+        if process is not None and process.pid is not None:
             process.kill()
 
 
