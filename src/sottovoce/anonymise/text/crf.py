@@ -11,8 +11,9 @@ import io
 import json
 import zipfile
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +23,14 @@ from numpy.typing import NDArray
 from sottovoce.anonymise.text.features import (
     BOUNDARY,
     DISTANCES,
-    pair_attributes,
-    place_attributes,
+    NEAR,
+    PAIR_AFTER,
+    PAIR_AROUND,
+    PAIR_BEFORE,
+    place_attribute,
     word_attributes,
 )
-from sottovoce.anonymise.text.lexicon import Lexicon
+from sottovoce.anonymise.text.lexicon import PLACE_MARKS, Lexicon, core_of
 from sottovoce.errors import InputError
 from sottovoce.files import write_bytes
 
@@ -126,7 +130,25 @@ class Crf:
         self.labels = weights.labels
         self.lexicon = lexicon
         self.outside = weights.labels.index(OUTSIDE)
+        self._beside: dict[str, list[tuple[int, int]]] = {}
+        self._around: dict[str, int] = {}
+        self._places: dict[str, list[tuple[int, int]]] = {}
+        self._index_pairs()
         self._forget()
+
+    def _index_pairs(self) -> None:
+        """Rows of pairs by the two words: one look then tells what both say of each other."""
+        for name, row in self.weights.rows.items():
+            kind, pair = name[:2], name[2:]
+            if kind == PAIR_BEFORE:
+                self._beside.setdefault(pair, []).append((0, row))
+            elif kind == PAIR_AFTER:
+                self._beside.setdefault(pair, []).append((-1, row))
+            elif kind == PAIR_AROUND:
+                self._around[pair] = row
+        for mark in PLACE_MARKS:
+            named = [(-near, self.weights.rows.get(place_attribute(mark, near))) for near in NEAR]
+            self._places[mark] = [(shift, row) for shift, row in named if row is not None]
 
     def _forget(self) -> None:
         self._index = {BOUNDARY: 0}
@@ -162,10 +184,11 @@ class Crf:
         extra_at: list[int] = []
         extra_row: list[int] = []
         starts = []
+        known = self._index
         for forms in sentences:
             starts.append(len(ids))
             self._pairs_and_places(forms, len(ids), extra_at, extra_row)
-            ids += map(self._word, forms)
+            ids += [known[form] if form in known else self._word(form) for form in forms]
             ids += (0, 0)
         index = np.array(ids)
         table = self._table
@@ -181,15 +204,22 @@ class Crf:
     def _pairs_and_places(
         self, forms: Sequence[str], start: int, at: list[int], rows: list[int]
     ) -> None:
-        get = self.weights.rows.get
-        groups: Iterable[tuple[Sequence[str], Sequence[str]]] = zip(
-            pair_attributes(forms), place_attributes(forms, self.lexicon), strict=True
-        )
-        for i, (pair, places) in enumerate(groups, start):
-            for name in (*pair, *places) if places else pair:
-                row = get(name)
-                if row is not None:
-                    at.append(i)
+        """Attributes of more than one word, as positions and rows of weights."""
+        low = [BOUNDARY, *[form.lower() for form in forms], BOUNDARY]
+        for i, (before, after) in enumerate(pairwise(low), start):
+            for shift, row in self._beside.get(f"{before}|{after}", ()):
+                at.append(i + shift)
+                rows.append(row)
+        for i, (before, after) in enumerate(zip(low, low[2:], strict=False), start):
+            found = self._around.get(f"{before}|{after}")
+            if found is not None:
+                at.append(i)
+                rows.append(found)
+        marks = self.lexicon.place_marks([core_of(form) for form in low[1:-1]])
+        for i, mark in enumerate(marks):
+            for shift, row in self._places.get(mark, ()):
+                if 0 <= i + shift < len(forms):
+                    at.append(start + i + shift)
                     rows.append(row)
 
     def marginals(self, emissions: Sequence[Floats]) -> list[Floats]:

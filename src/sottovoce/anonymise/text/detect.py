@@ -26,7 +26,7 @@ from sottovoce.anonymise.text.entities import (
     shipped_tagger,
     united,
 )
-from sottovoce.anonymise.text.lexicon import check_language, clitics, lexicon
+from sottovoce.anonymise.text.lexicon import check_language, clitics, core_of, lexicon
 from sottovoce.anonymise.text.lists import Phrases
 from sottovoce.anonymise.text.tokens import HIDDEN, Token, is_asr_view, sentences, tokenise
 from sottovoce.errors import UsageError
@@ -201,7 +201,7 @@ class Detector:
         """Every other occurrence of names of the document."""
         tokens = view.tokens
         forms = [token.text for token in tokens]
-        cores = [form[slice(*clitics(form))].casefold() for form in forms]
+        cores = [core_of(form).casefold() for form in forms]
         again = [
             Entity(i, i + 1, names[core], 0.0, "document")
             for i, core in enumerate(cores)

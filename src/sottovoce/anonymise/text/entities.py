@@ -105,11 +105,8 @@ class Tagger:
 
     def _constrained(self, scores: np.ndarray, private: np.ndarray) -> np.ndarray:
         """Scores under which the best path is outside exactly where a word is not private."""
-        scores = scores.copy()
-        scores[private, self.crf.outside] = _NEVER
-        inside = np.arange(scores.shape[1]) != self.crf.outside
-        scores[np.ix_(~private, inside)] = _NEVER
-        return scores
+        outside = np.arange(scores.shape[1]) == self.crf.outside
+        return np.where(private[:, None] == outside, _NEVER, scores)
 
 
 def _hidden(word: str) -> str:

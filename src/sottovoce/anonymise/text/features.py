@@ -10,12 +10,17 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from sottovoce.anonymise.text.lexicon import Lexicon, clitics
+from sottovoce.anonymise.text.lexicon import Lexicon, clitics, core_of
 from sottovoce.anonymise.text.tokens import HIDDEN
 
 DISTANCES = (0, -1, 1, -2, 2)
+NEAR = (0, -1, 1)
+"""Distances from which it counts that a word is in a place."""
 BOUNDARY = ""
 """Stands for the place before the first and after the last word."""
+
+PAIR_BEFORE, PAIR_AFTER, PAIR_AROUND = "b=", "a=", "t="
+"""What attributes of pairs begin with; no other does."""
 
 _RUN = re.compile(r"(.)\1{2,}")
 
@@ -83,22 +88,25 @@ def pair_attributes(forms: Sequence[str]) -> Iterator[tuple[str, str, str]]:
     """Per word its pairs with the one before and the one after, and the pair of those two."""
     low = [BOUNDARY, *(form.lower() for form in forms), BOUNDARY]
     for before, word, after in zip(low, low[1:], low[2:], strict=False):
-        yield f"b={before}|{word}", f"a={word}|{after}", f"t={before}|{after}"
+        yield (
+            f"{PAIR_BEFORE}{before}|{word}",
+            f"{PAIR_AFTER}{word}|{after}",
+            f"{PAIR_AROUND}{before}|{after}",
+        )
 
 
 def place_attributes(forms: Sequence[str], lexicon: Lexicon) -> list[list[str]]:
     """Per word whether it, or a neighbour, is in a place of the lists."""
-    low = [form.lower() for form in forms]
-    marks = ["", *lexicon.place_marks([one[slice(*clitics(one))] for one in low]), ""]
-    found: list[list[str]] = []
-    if not any(marks):
-        return [[] for _ in forms]
-    for i in range(1, len(marks) - 1):
-        own = [f"g={marks[i]}"] if marks[i] else []
-        own += [f"-1g={marks[i - 1]}"] if marks[i - 1] else []
-        own += [f"+1g={marks[i + 1]}"] if marks[i + 1] else []
-        found.append(own)
-    return found
+    marks = ["", *lexicon.place_marks([core_of(form.lower()) for form in forms]), ""]
+    return [
+        [place_attribute(marks[i + n], n) for n in NEAR if marks[i + n]]
+        for i in range(1, len(marks) - 1)
+    ]
+
+
+def place_attribute(mark: str, distance: int) -> str:
+    """That the word ``distance`` places away has a mark."""
+    return f"{distance:+d}g={mark}" if distance else f"g={mark}"
 
 
 def sentence_attributes(forms: Sequence[str], lexicon: Lexicon) -> list[list[str]]:

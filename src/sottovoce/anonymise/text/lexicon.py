@@ -14,6 +14,8 @@ from sottovoce.errors import UsageError
 LANGUAGES = ("en", "de", "es", "fr", "it", "lv", "nl", "pt")
 LONGEST_PLACE = 4
 """Words of the longest place that is looked up."""
+PLACE_MARKS = ("B", "I")
+"""Of the first and of further words of a place."""
 COMMON = 8
 """Twice the Zipf frequency (log10 per thousand million words) from which a word is common."""
 
@@ -48,6 +50,15 @@ def clitics(form: str) -> tuple[int, int]:
     return (start, end) if start < end else (0, len(form))
 
 
+def core_of(form: str) -> str:
+    """A form without its clitics.
+
+    >>> core_of("dell'Aquila")
+    'Aquila'
+    """
+    return form[slice(*clitics(form))] if "'" in form or "’" in form else form
+
+
 @dataclass(frozen=True, eq=False)
 class Lexicon:
     """The lookups of one language; all forms case-folded."""
@@ -58,7 +69,8 @@ class Lexicon:
     names: dict[str, str]
     places: dict[tuple[str, ...], str]
     """Places by their words, with the code of their country; countries have none."""
-    place_starts: frozenset[str]
+    place_starts: dict[str, int]
+    """First words of places, and how many words the longest such place has."""
 
     def common(self, form: str) -> bool:
         """Whether a word is so frequent that it says nothing about a person."""
@@ -78,16 +90,17 @@ class Lexicon:
         marks = [""] * len(cores)
         i = 0
         while i < len(cores):
-            length = self._place_at(cores, i) if cores[i] in self.place_starts else 0
+            most = self.place_starts.get(cores[i], 0)
+            length = self._place_at(cores, i, most) if most else 0
             if not length and self.lang == "lv" and self._inflected_place(cores[i]):
                 length = 1
             for j in range(i, i + length):
-                marks[j] = "B" if j == i else "I"
+                marks[j] = PLACE_MARKS[j > i]
             i += length or 1
         return marks
 
-    def _place_at(self, cores: Sequence[str], i: int) -> int:
-        for length in range(min(LONGEST_PLACE, len(cores) - i), 0, -1):
+    def _place_at(self, cores: Sequence[str], i: int, most: int) -> int:
+        for length in range(min(most, len(cores) - i), 0, -1):
             if tuple(cores[i : i + length]) in self.places:
                 return length
         return 0
@@ -115,11 +128,15 @@ def lexicon(lang: str) -> Lexicon:
     check_language(lang)
     words = read_table(f"words.{lang}")
     places = {tuple(name.split()): code for name, code in read_table("places")}
+    starts: dict[str, int] = {}
+    for place in places:
+        longest = min(len(place), LONGEST_PLACE)
+        starts[place[0]] = max(longest, starts.get(place[0], 0))
     return Lexicon(
         lang,
         {form: int(zipf) for form, zipf, _ in words},
         {form: int(cluster, 16) for form, _, cluster in words if cluster},
         dict(read_table("names")),
         places,
-        frozenset(place[0] for place in places),
+        starts,
     )

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from sottovoce.anonymise.text.entities import Entity
-from sottovoce.anonymise.text.lexicon import clitics
+from sottovoce.anonymise.text.lexicon import core_of
 from sottovoce.anonymise.text.tokens import tokenise
 from sottovoce.errors import InputError
 from sottovoce.files import check_there
@@ -47,7 +47,7 @@ class Phrases:
 
 
 def _core(form: str) -> str:
-    return form[slice(*clitics(form))].casefold()
+    return core_of(form).casefold()
 
 
 def read_phrases(path: Path) -> dict[str, str]:

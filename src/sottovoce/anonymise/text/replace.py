@@ -86,9 +86,14 @@ class Replacer:
         place = self._place(document, utterance)
         form = " ".join(original.casefold().split())
         person = self._person(form, kind, place)
-        if self.secret.generator("stay", place, kind, person).random() >= self.probability:
+        if self._stays(place, kind, person):
             return None
         return _MAKERS[self.strategy_of(kind)](self, original, kind, place, person)
+
+    def _stays(self, *key: str) -> bool:
+        if self.probability == 1:
+            return False
+        return bool(self.secret.generator("stay", *key).random() >= self.probability)
 
     def _place(self, document: str, utterance: str) -> str:
         """The name of the scope; with ``none`` a new one for every mention."""

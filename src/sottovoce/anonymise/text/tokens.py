@@ -65,6 +65,8 @@ def is_asr_view(words: Sequence[str]) -> bool:
 
 def sentences(words: Sequence[str]) -> list[tuple[int, int]]:
     """Where to cut a text for tagging: after the end of a sentence, and after 128 words."""
+    if 0 < len(words) <= LONGEST and _ENDS.isdisjoint(words):
+        return [(0, len(words))]
     found: list[tuple[int, int]] = []
     start = 0
     for i, word in enumerate(words):
