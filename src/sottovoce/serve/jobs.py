@@ -11,6 +11,7 @@ import io
 import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -256,7 +257,7 @@ def embeddings(data: bytes, what: str) -> Any:
         raise InputError(f"{what}: neither .npz nor .parquet; write it as one of them")
     refuse_swelling(data, what)
     with as_path(data, what) as path:
-        return EMBEDDINGS[kind](path)
+        return replace(EMBEDDINGS[kind](path), origin=what)
 
 
 def linkage_of(training: Files, parameters: Parameters, like: Any) -> Any:
