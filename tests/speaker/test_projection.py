@@ -163,3 +163,10 @@ def test_too_little_to_learn_from(
     vectors = np.random.default_rng(0).normal(size=(6, 3))
     with pytest.raises(TooFewError, match=r"few: 6 vectors of \d speakers; .* at least 2 speakers"):
         fit(Embeddings.of(vectors, speakers, name="few"))
+
+
+@pytest.mark.parametrize("fit", [fit_whitening, fit_projection])
+def test_the_same_recording_twice_teaches_nothing(fit: Callable[[Embeddings], Projected]) -> None:
+    vectors = np.repeat(np.random.default_rng(0).normal(size=(3, 4)), 2, axis=0)
+    with pytest.raises(TooFewError, match="all recordings of a speaker have the same vector"):
+        fit(Embeddings.of(vectors, list("aabbcc"), name="twice"))

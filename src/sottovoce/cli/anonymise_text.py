@@ -41,10 +41,10 @@ STRATEGIES = ["redact", "typed", "instance", "named", "word", "full", "generalis
 @click.option("--allow", type=click.Path(path_type=Path), help="Phrases that never are.")
 @click.option(
     "--register",
-    type=click.Choice(["auto", "spoken", "written", "both"]),
-    default="auto",
+    type=click.Choice(["both", "spoken", "written"]),
+    default="both",
     show_default=True,
-    help="Which taggers look at the text.",
+    help="Which taggers look at the text; spoken alone is for commands to a machine.",
 )
 @click.option("--tagger", help="FILE of 'train entities', or spacy:NAME to ask spaCy as well.")
 @click.option("--format", "form", help="lines, kaldi, jsonl or ctm. [default: by name]")
@@ -178,7 +178,7 @@ def _shipped_for(sentences: list[Sentence], detector: Detector) -> Finder:
     from sottovoce.anonymise.text.tokens import is_asr_view
 
     register = detector.register
-    if register in ("auto", "both"):
+    if register == "both":
         plain = is_asr_view([word for one in sentences for word in one.words])
         register = "spoken" if plain else "written"
     if register not in shipped(detector.lang):

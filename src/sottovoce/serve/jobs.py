@@ -78,13 +78,14 @@ def voice(files: Files, parameters: Parameters) -> tuple[str, bytes]:
 
 def text(files: Files, parameters: Parameters) -> tuple[str, bytes]:
     """A text with its private words replaced; as JSON with what was found, or plain."""
-    from sottovoce.anonymise.text.account import guarantee_of
+    from sottovoce.anonymise.text.account import guarantee_of, is_written
 
     anonymiser = TextAnonymiser(secret=secret_of(parameters), **parameters["settings"])
-    changed = anonymiser.transform(words_of(files[0]))
+    source = words_of(files[0])
+    changed = anonymiser.transform(source)
     if parameters.get("plain"):
         return TEXT, changed.text.encode()
-    promised = guarantee_of(anonymiser)
+    promised = guarantee_of(anonymiser, written=is_written([source]))
     told = None if promised is None else promised.to_dict()
     return as_json({**changed.to_dict(), "guarantee": told})
 

@@ -75,6 +75,11 @@ def _whitening(train: Embeddings, centred: Floats, shrinkage: float) -> Floats:
     rest = centred - means[train.speakers]
     within = towards_sphere(rest.T @ rest / (len(rest) - len(means)), shrinkage)
     values, basis = eigh(within)
+    if not values.max() > 0:
+        raise TooFewError(
+            f"{train.origin}: all recordings of a speaker have the same vector; a map is learnt "
+            "from how they differ: give other recordings"
+        )
     values = np.maximum(values, 1e-9 * values.max())
     return np.asarray(basis / np.sqrt(values) @ basis.T)
 

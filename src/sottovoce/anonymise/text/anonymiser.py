@@ -80,7 +80,7 @@ class TextAnonymiser:
         scope: str = "document",
         p: float = 1.0,
         types: Sequence[str] = PRIVATE,
-        register: str = "auto",
+        register: str = "both",
         deny: Mapping[str, str] | None = None,
         allow: Iterable[str] = (),
         tagger: Path | str | None = None,

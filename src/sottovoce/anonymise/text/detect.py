@@ -39,7 +39,7 @@ SURE = 0.5
 sentence is one though it is a common word."""
 ROUNDS = 20
 """Looks at most; two or three are the rule."""
-REGISTERS = ("auto", "spoken", "written", "both")
+REGISTERS = ("both", "spoken", "written")
 _SPREAD = ("PER", "ORG")
 
 
@@ -65,7 +65,7 @@ class Detector:
     lang: str
     tau: float = TAU
     types: Sequence[str] = PRIVATE
-    register: str = "auto"
+    register: str = "both"
     deny: Mapping[str, str] = field(default_factory=dict)
     """Phrases that are always private, with their type."""
     allow: Iterable[str] = ()
@@ -146,16 +146,14 @@ class Detector:
         return found
 
     def _tagged(self, words: Sequence[Sequence[str]]) -> list[list[Entity]]:
-        """What the taggers find, each in the texts it is for."""
+        """What the taggers find."""
         found: list[list[Entity]] = [[] for _ in words]
         plain = [is_asr_view([w for w in one if w != HIDDEN]) for one in words]
-        for tagger, in_asr_view, in_cased in self._taggers():
-            chosen = [i for i, asr in enumerate(plain) if (in_asr_view if asr else in_cased)]
-            pieces = [(i, *cut) for i in chosen for cut in sentences(words[i])]
-            forms = [
-                [w.lower() for w in words[i][a:b]] if plain[i] else words[i][a:b]
-                for i, a, b in pieces
-            ]
+        pieces = [(i, *cut) for i, one in enumerate(words) for cut in sentences(one)]
+        forms = [
+            [w.lower() for w in words[i][a:b]] if plain[i] else words[i][a:b] for i, a, b in pieces
+        ]
+        for tagger in self._taggers():
             for (i, a, _), own, entities in zip(
                 pieces, forms, tagger.find(forms, self.tau), strict=True
             ):
@@ -175,18 +173,13 @@ class Detector:
         named = known.named(core) or (core,) in known.places
         return first and known.common(core) and not named
 
-    def _taggers(self) -> list[tuple[Finder, bool, bool]]:
-        """Taggers, and whether each is used in the ASR view and in text with capitals."""
-        own: list[tuple[Finder, bool, bool]] = [(self.own, True, True)] if self.own else []
+    def _taggers(self) -> list[Finder]:
+        """Those of the registers asked for, and one's own beside or instead of them."""
         if self.own is not None and not self.own.beside:
-            return own
-        there = shipped(self.lang)
-        use = {
-            "spoken": (self.register != "written", self.register != "written"),
-            "written": (self.register in ("written", "both"), self.register != "spoken"),
-        }
-        used = [(shipped_tagger(self.lang, name), *use[name]) for name in there if any(use[name])]
-        return [*used, *own]
+            return [self.own]
+        used = [name for name in shipped(self.lang) if self.register in (name, "both")]
+        own = [] if self.own is None else [self.own]
+        return [*(shipped_tagger(self.lang, name) for name in used), *own]
 
     def _learn(self, text: str, findings: Iterable[Finding], names: dict[str, str]) -> None:
         """Note the names that were found with some certainty."""
