@@ -78,7 +78,7 @@ def test_a_text_is_changed_as_the_library_does(service: Service) -> None:
     answer = service.post("/v1/anonymise/text?lang=en&strategy=full&seed=4", data=said)
     assert answer.status_code == 200, answer.text
     anonymiser = TextAnonymiser("en", strategy="full", secret=Secret.reproducible(4))
-    promised = guarantee_of(anonymiser)
+    promised = guarantee_of(anonymiser, written=True)
     assert promised is not None
     wanted = {**anonymiser.transform(said).to_dict(), "guarantee": promised.to_dict()}
     assert answer.json() == wanted
