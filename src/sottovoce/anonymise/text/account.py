@@ -12,7 +12,7 @@ from typing import Any
 
 from sottovoce.anonymise.text.anonymiser import TextAnonymiser, Transformed, count_words
 from sottovoce.anonymise.text.documents import Batch
-from sottovoce.anonymise.text.entities import model_id, shipped
+from sottovoce.anonymise.text.entities import REGISTERS, model_id, shipped
 from sottovoce.anonymise.text.evaluate import Evaluation
 from sottovoce.anonymise.text.guarantee import Guarantee, leak_of_text
 from sottovoce.anonymise.text.language import other_language
@@ -81,7 +81,10 @@ class Account:
             )
         told.append("what may be left:")
         if self.guarantee is None:
-            return [*told, "  unknown for this tagger: measure it with --evaluate on tagged text"]
+            return [
+                *told,
+                "  unknown for these taggers: measure it with --evaluate on tagged text",
+            ]
         return told + _promise(self.guarantee, self.by_type)
 
 
@@ -132,13 +135,14 @@ def account(anonymiser: TextAnonymiser, batch: Batch, done: Sequence[Transformed
 
 
 def _models(anonymiser: TextAnonymiser) -> list[str]:
-    """The taggers that were asked; a file of the user's by its sum alone."""
-    own = anonymiser.detector.own
-    there = [model_id(path) for path in shipped(anonymiser.lang).values()]
-    if own is None:
-        return there
-    names = [f"own {own.card['register']}: {' '.join(own.card['data'])}"]
-    return there + names if own.beside else names
+    """The taggers that were asked; a user's by what its card says of its data."""
+    detector = anonymiser.detector
+    paths = shipped(anonymiser.lang)
+    names = [model_id(paths[register]) for register in detector.registers]
+    if detector.own is not None:
+        told = " ".join(detector.own.card.get("data", ()))
+        names.append(detector.own.rule.replace("tagger", "own") + (f": {told}" if told else ""))
+    return names
 
 
 def masked_words(text: str, done: Transformed) -> list[int]:
@@ -170,12 +174,13 @@ def is_written(texts: Sequence[str]) -> bool:
 
 
 def guarantee_of(anonymiser: TextAnonymiser, *, written: bool = False) -> Guarantee | None:
-    """From the recall at the nearest lower τ that was measured; None for a tagger of one's own.
+    """From the recall at the nearest lower τ that was measured; None where nothing was.
 
-    For written text the figures are those of written test sets, where the language has one.
+    That is so for a tagger of one's own instead of the package's, and for one register alone:
+    measured were both together. For written text the figures are those of written test sets, where
+    the language has one.
     """
-    own = anonymiser.detector.own
-    if own is not None and not own.beside:
+    if anonymiser.detector.registers != REGISTERS:
         return None
     told = _measured()["spoken"][anonymiser.lang]
     if written:

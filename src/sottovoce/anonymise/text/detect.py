@@ -18,6 +18,7 @@ from sottovoce.anonymise.text import patterns
 from sottovoce.anonymise.text.adapters import own_tagger
 from sottovoce.anonymise.text.entities import (
     PRIVATE,
+    REGISTERS,
     TAU,
     TYPES,
     Entity,
@@ -39,7 +40,7 @@ SURE = 0.5
 sentence is one though it is a common word."""
 ROUNDS = 20
 """Looks at most; two or three are the rule."""
-REGISTERS = ("both", "spoken", "written")
+BOTH = "both"
 _SPREAD = ("PER", "ORG")
 
 
@@ -79,8 +80,10 @@ class Detector:
         check_language(self.lang)
         if not 0 < self.tau < 1:
             raise UsageError(f"τ of {self.tau:g}; between 0 and 1, e.g. {TAU}")
-        if self.register not in REGISTERS:
-            raise UsageError(f"register {self.register!r}; there are {', '.join(REGISTERS)}")
+        if self.register not in (BOTH, *REGISTERS):
+            raise UsageError(
+                f"register {self.register!r}; there are {', '.join((BOTH, *REGISTERS))}"
+            )
         for kind in (*self.types, *self.deny.values()):
             if kind not in TYPES:
                 raise UsageError(f"type {kind!r}; there are {', '.join(TYPES)}")
@@ -173,13 +176,17 @@ class Detector:
         named = known.named(core) or (core,) in known.places
         return first and known.common(core) and not named
 
+    @property
+    def registers(self) -> tuple[str, ...]:
+        """Of the package's taggers that are asked; none if one's own is asked instead."""
+        if self.own is not None and not self.own.beside:
+            return ()
+        return tuple(name for name in shipped(self.lang) if self.register in (name, BOTH))
+
     def _taggers(self) -> list[Finder]:
         """Those of the registers asked for, and one's own beside or instead of them."""
-        if self.own is not None and not self.own.beside:
-            return [self.own]
-        used = [name for name in shipped(self.lang) if self.register in (name, "both")]
         own = [] if self.own is None else [self.own]
-        return [*(shipped_tagger(self.lang, name) for name in used), *own]
+        return [*(shipped_tagger(self.lang, name) for name in self.registers), *own]
 
     def _learn(self, text: str, findings: Iterable[Finding], names: dict[str, str]) -> None:
         """Note the names that were found with some certainty."""

@@ -25,6 +25,7 @@ TYPES = ("PER", "LOC", "ORG", "DATE", "TIME", "EMAIL", "PHONE", "URL", "ID", "NU
 PRIVATE = tuple(kind for kind in TYPES if kind != "MISC")
 """Types that are private unless others are asked for."""
 TAU = 0.95
+REGISTERS = ("spoken", "written")
 _NEVER = np.float32(-1e6)
 
 
@@ -118,7 +119,7 @@ def shipped(lang: str) -> dict[str, Path]:
     """The weights that come with the package, by register."""
     check_language(lang)
     folder = Path(str(files("sottovoce.anonymise.text") / "models"))
-    paths = {register: folder / f"{lang}.{register}.npz" for register in ("spoken", "written")}
+    paths = {register: folder / f"{lang}.{register}.npz" for register in REGISTERS}
     return {register: path for register, path in paths.items() if path.exists()}
 
 

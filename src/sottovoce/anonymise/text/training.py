@@ -12,13 +12,13 @@ import numpy as np
 from sottovoce.anonymise.text.augment import NameSwap
 from sottovoce.anonymise.text.conll import Sentence, asr_view
 from sottovoce.anonymise.text.crf import Weights, mean
+from sottovoce.anonymise.text.entities import REGISTERS
 from sottovoce.anonymise.text.features import sentence_attributes
 from sottovoce.anonymise.text.hidden import with_hidden
 from sottovoce.anonymise.text.lexicon import lexicon
 from sottovoce.anonymise.text.surrogates import tables
 from sottovoce.errors import TooFewError, UsageError
 
-REGISTERS = ("spoken", "written")
 FEWEST = 50
 """Entities below which a tagger would learn nothing that holds."""
 L1, L2 = 0.05, 0.05
