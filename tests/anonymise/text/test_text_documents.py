@@ -81,6 +81,7 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
         ("a.jsonl", b'{"text": "a"}\n' * 6 + b'{"text": "b', r"a\.jsonl:7: not"),
         ("a.jsonl", b'{"words": [{"w": "a", "t0": "x", "t1": 1}]}', r"a\.jsonl:1: t0 or t1"),
         ("a.jsonl", b'{"words": [{"w": "a", "t0": NaN, "t1": 1}]}', r"a\.jsonl:1: t0 or t1"),
+        ("a.jsonl", b'{"words": [{"w": "a", "t0": 1%b}]}' % (400 * b"0"), r"a\.jsonl:1: t0 or t1"),
         ("a.ctm", b"r 1 0 1 a\nr 1 0.3 0.2\n", r"a\.ctm:2"),
         ("a.ctm", b"r 1 nan 0.2 a\n", r"a\.ctm:1"),
         ("a.ctm", b"r 1 0.1 -1 a\n", r"a\.ctm:1"),

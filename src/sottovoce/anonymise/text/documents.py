@@ -7,7 +7,7 @@ other file is plain lines. Ids, times and further fields are kept.
 from __future__ import annotations
 
 import json
-import math
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -126,7 +126,7 @@ def _json_row(path: Path, number: int, line: str) -> dict[str, Any] | None:
 def _time(value: object) -> bool:
     """Whether a time is left out or can be one: a finite number of seconds, not below 0."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    return value is None or (number and 0 <= float(value) < math.inf)  # type: ignore[arg-type]
+    return value is None or (number and 0 <= value <= sys.float_info.max)  # type: ignore[operator]
 
 
 def _json_text(row: dict[str, Any] | None) -> str:
