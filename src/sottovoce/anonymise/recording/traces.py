@@ -15,6 +15,8 @@ CORRELATION = 0.2
 """Up to here a filling is not like what was there, whatever it is like else."""
 MARGIN = 1.5
 """How much more than by chance a filling may be like what was there."""
+SAME = 0.9
+"""From here on a filling is what was there: noise as narrow as that proves nothing."""
 DRAWS = 2
 """Noises that each stretch is held against."""
 
@@ -69,7 +71,7 @@ def correlation_by_chance(before: Audio, masked: Masked) -> float:
 
 def correlation_limit(by_chance: float) -> float:
     """From where on a filling is too much like what was there."""
-    return max(CORRELATION, MARGIN * by_chance)
+    return min(SAME, max(CORRELATION, MARGIN * by_chance))
 
 
 def _fillings(masked: Masked) -> Iterator[tuple[Span, Audio]]:
