@@ -3,8 +3,8 @@
 "use strict";
 const fs = require("fs");
 const path = require("path");
-const { launch, open, go, violations } = require("./drive_open.cjs");
-const { voice, recorded, cancelled, recording } = require("./drive_sound.cjs");
+const { launch, open, go, send, violations } = require("./drive_open.cjs");
+const { voice, recorded, cancelled, overtaken, recording } = require("./drive_sound.cjs");
 const { text, measures, audits, token } = require("./drive_words.cjs");
 const { walk, whole } = require("./drive_keys.cjs");
 
@@ -52,6 +52,8 @@ async function use(browser, given, pictures) {
   found.voice = await voice(page, given);
   found.recorded = await recorded(page);
   found.cancelHidden = await cancelled(page);
+  found.overtaken = await overtaken(page, given);
+  await send(page, "voice"); // for the pictures
   found.text = await text(page);
   if (given.transcript) found.recording = await recording(page, given);
   found.measures = await measures(page, given);

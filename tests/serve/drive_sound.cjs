@@ -1,7 +1,7 @@
 // The parts of the page that are heard: a voice changed, a recording masked.
 "use strict";
 const fs = require("fs");
-const { go, send, drop } = require("./drive_open.cjs");
+const { go, send, settled, drop } = require("./drive_open.cjs");
 
 // Width and number of colours of each picture.
 const drawn = (page, place) =>
@@ -68,16 +68,32 @@ async function voice(page, { clip }) {
   return found;
 }
 
+// The microphone takes a moment to be allowed, as it does where a person is asked.
+async function slowMicrophone(page) {
+  await page.evaluate(() => {
+    const own = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
+    window.microphones = [];
+    navigator.mediaDevices.getUserMedia = async (wanted) => {
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      const stream = await own(wanted);
+      window.microphones.push(...stream.getTracks());
+      return stream;
+    };
+  });
+}
+
 async function recorded(page) {
   await go(page, "voice");
-  await page.click("#voice-record");
+  await slowMicrophone(page);
+  await page.dblclick("#voice-record"); // impatient: still one recording
   await page.waitForFunction(() => document.querySelector("#voice-form .level").value > 0.02);
   await page.waitForTimeout(1300);
   await page.click("#voice-record");
   await page.waitForSelector("#voice-form .chosen:has-text('your recording')");
   const name = await page.textContent("#voice-form .chosen");
+  const listening = await page.evaluate(() => window.microphones.map((one) => one.readyState));
   await page.fill("#setting-coefficient-number", "0.75");
-  return { name, said: await send(page, "voice"), before: await drawn(page, "#voice-before") };
+  return { name, listening, said: await send(page, "voice"), before: await drawn(page, "#voice-before") };
 }
 
 async function cancelled(page) {
@@ -90,6 +106,20 @@ async function cancelled(page) {
   await page.waitForFunction(() => document.getElementById("voice-form-state").textContent === "Cancelled.");
   await page.unroute("**/v1/anonymise/voice*");
   return page.$eval("#voice-form .stop", (one) => one.hidden);
+}
+
+// Another clip while the first one is worked on: its answer must not stand beside the new one.
+async function overtaken(page, { clip }) {
+  await page.route("**/v1/anonymise/voice*", async (route) => {
+    const answer = await route.fetch();
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    await route.fulfill({ response: answer }).catch(() => {});
+  });
+  await page.click("#voice-form [type=submit]");
+  await page.setInputFiles("#voice-file", clip);
+  const said = await settled(page, "voice");
+  await page.unroute("**/v1/anonymise/voice*");
+  return { said, shown: await page.isVisible("#voice-after figure") };
 }
 
 async function recording(page, { clip, transcript }) {
@@ -118,4 +148,4 @@ async function recording(page, { clip, transcript }) {
   return found;
 }
 
-module.exports = { voice, recorded, cancelled, recording };
+module.exports = { voice, recorded, cancelled, overtaken, recording };

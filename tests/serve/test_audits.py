@@ -79,8 +79,8 @@ def test_a_report_is_shown_as_it_is_without_scripts(showing: Service) -> None:
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
     policy = answer.headers["content-security-policy"]
     assert policy.startswith("sandbox; default-src 'none'") and "script-src" not in policy
-    assert "frame-ancestors 'self'" in policy
-    assert answer.headers["x-frame-options"] == "SAMEORIGIN"
+    assert "frame-ancestors 'none'" in policy
+    assert answer.headers["x-frame-options"] == "DENY"
     assert answer.headers["cache-control"] == "no-store"
 
 

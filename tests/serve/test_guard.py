@@ -173,6 +173,7 @@ def test_every_answer_is_guarded(service: Service, path: str) -> None:
     headers = service.get(path, headers={"Origin": service.url}).headers
     policy = headers["content-security-policy"]
     assert "default-src 'none'" in policy and "unsafe" not in policy
+    assert "frame-src" not in policy and "frame-ancestors 'none'" in policy
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["cache-control"] == "no-store"
     assert "access-control-allow-origin" not in headers

@@ -216,7 +216,9 @@ def test_a_clip_is_recorded_and_work_is_cancelled(seen: dict[str, Any]) -> None:
     assert 1.0 < length < 6.0
     assert recorded["said"].startswith("Done with mcadams in")
     assert recorded["before"][1]["colours"] > 20
+    assert recorded["listening"] == ["ended"]
     assert seen["cancelHidden"] is True
+    assert seen["overtaken"] == {"said": "Cancelled.", "shown": False}
 
 
 def test_private_words_are_marked_and_replaced_by_every_strategy(seen: dict[str, Any]) -> None:

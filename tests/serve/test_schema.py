@@ -56,7 +56,7 @@ def test_every_answer_is_one_the_schema_names(tmp_path: Path) -> None:
         "PYTHONPATH": str(HERE),
     }
     words = ["--config-file", str(HERE / "schemathesis.toml"), "run", "--checks", "all"]
-    words += ["--max-time", str(SECONDS), "--seed", "1", "--no-shrink", "--workers", "2"]
+    words += ["--max-time", str(SECONDS), "--seed", "1", "--no-shrink"]
     with running(workers=2, seconds=20.0, audits=tmp_path / "audits") as service:
         done = subprocess.run(
             [program, *words, f"{service.url}/openapi.json"],
@@ -76,5 +76,5 @@ def test_every_answer_is_one_the_schema_names(tmp_path: Path) -> None:
     statuses = re.findall(r'service="([^"]+)",status="(\d+)"\} (\d+)', counts)
     assert not [one for one in statuses if one[1].startswith("5")]
     worked = {service for service, status, _ in statuses if status == "200"}
-    assert {"/v1/measure", "/v1/anonymise/voice", "/v1/anonymise/text", "/vpc"} <= worked
     print(f"{found[1]} requests; by service and status: {sorted(statuses)}")
+    assert {"/v1/measure", "/v1/anonymise/voice", "/v1/anonymise/text"} <= worked

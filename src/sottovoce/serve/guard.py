@@ -25,10 +25,10 @@ LOG = logging.getLogger("sottovoce.serve")
 
 POLICY = (
     "default-src 'none'; script-src 'self'; connect-src 'self'; img-src 'self'; "
-    f"style-src 'self' {style_source()}; frame-src 'self' blob:; "
+    f"style-src 'self' {style_source()}; "
     "media-src 'self' blob: data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-"""Of the page; a report within it, as a blob or srcdoc, is under it too."""
+"""Of the page; a report that it opens as a blob, where a token is needed, is under it too."""
 HEADERS = {
     "content-security-policy": POLICY,
     "permissions-policy": "microphone=(self), camera=(), geolocation=()",

@@ -24,9 +24,7 @@ from sottovoce.anonymise.text.features import (
     BOUNDARY,
     DISTANCES,
     NEAR,
-    PAIR_AFTER,
-    PAIR_AROUND,
-    PAIR_BEFORE,
+    PAIRS,
     place_attribute,
     word_attributes,
 )
@@ -130,22 +128,16 @@ class Crf:
         self.labels = weights.labels
         self.lexicon = lexicon
         self.outside = weights.labels.index(OUTSIDE)
-        self._beside: dict[str, list[tuple[int, int]]] = {}
-        self._around: dict[str, int] = {}
+        self._pairs: dict[str, dict[str, int]] = {kind: {} for kind in PAIRS}
         self._places: dict[str, list[tuple[int, int]]] = {}
         self._index_pairs()
         self._forget()
 
     def _index_pairs(self) -> None:
-        """Rows of pairs by the two words: one look then tells what both say of each other."""
+        """Rows of pairs by the two words, and rows of places by their marks."""
         for name, row in self.weights.rows.items():
-            kind, pair = name[:2], name[2:]
-            if kind == PAIR_BEFORE:
-                self._beside.setdefault(pair, []).append((0, row))
-            elif kind == PAIR_AFTER:
-                self._beside.setdefault(pair, []).append((-1, row))
-            elif kind == PAIR_AROUND:
-                self._around[pair] = row
+            if name[:2] in self._pairs:
+                self._pairs[name[:2]][name[2:]] = row
         for mark in PLACE_MARKS:
             named = [(-near, self.weights.rows.get(place_attribute(mark, near))) for near in NEAR]
             self._places[mark] = [(shift, row) for shift, row in named if row is not None]
@@ -206,15 +198,18 @@ class Crf:
     ) -> None:
         """Attributes of more than one word, as positions and rows of weights."""
         low = [BOUNDARY, *[form.lower() for form in forms], BOUNDARY]
-        for i, (before, after) in enumerate(pairwise(low), start):
-            for shift, row in self._beside.get(f"{before}|{after}", ()):
-                at.append(i + shift)
-                rows.append(row)
-        for i, (before, after) in enumerate(zip(low, low[2:], strict=False), start):
-            found = self._around.get(f"{before}|{after}")
-            if found is not None:
+        with_before, with_after, around = (self._pairs[kind] for kind in PAIRS)
+        for i, pair in enumerate(map("|".join, pairwise(low)), start):
+            if pair in with_before:
                 at.append(i)
-                rows.append(found)
+                rows.append(with_before[pair])
+            if pair in with_after:
+                at.append(i - 1)
+                rows.append(with_after[pair])
+        for i, pair in enumerate(map("|".join, zip(low, low[2:], strict=False)), start):
+            if pair in around:
+                at.append(i)
+                rows.append(around[pair])
         marks = self.lexicon.place_marks([core_of(form) for form in low[1:-1]])
         for i, mark in enumerate(marks):
             for shift, row in self._places.get(mark, ()):

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -29,9 +28,11 @@ REGISTERS = ("spoken", "written")
 _NEVER = np.float32(-1e6)
 
 
-@dataclass(frozen=True, slots=True)
-class Entity:
-    """A run of words that names something."""
+class Entity(NamedTuple):
+    """A run of words that names something.
+
+    A tuple, as are words and findings: there are millions, and tuples cost little to collect.
+    """
 
     start: int
     end: int

@@ -19,8 +19,9 @@ NEAR = (0, -1, 1)
 BOUNDARY = ""
 """Stands for the place before the first and after the last word."""
 
-PAIR_BEFORE, PAIR_AFTER, PAIR_AROUND = "b=", "a=", "t="
-"""What attributes of pairs begin with; no other does."""
+PAIRS = ("b=", "a=", "t=")
+"""What attributes of pairs begin with, and no other: a word with the one before it, with the one
+after it, and those two without it."""
 
 _RUN = re.compile(r"(.)\1{2,}")
 
@@ -84,15 +85,12 @@ def shape(form: str) -> str:
     return _RUN.sub(r"\1\1", mapped)[:12]
 
 
-def pair_attributes(forms: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+def pair_attributes(forms: Sequence[str]) -> Iterator[tuple[str, ...]]:
     """Per word its pairs with the one before and the one after, and the pair of those two."""
     low = [BOUNDARY, *(form.lower() for form in forms), BOUNDARY]
     for before, word, after in zip(low, low[1:], low[2:], strict=False):
-        yield (
-            f"{PAIR_BEFORE}{before}|{word}",
-            f"{PAIR_AFTER}{word}|{after}",
-            f"{PAIR_AROUND}{before}|{after}",
-        )
+        pairs = ((before, word), (word, after), (before, after))
+        yield tuple(kind + "|".join(pair) for kind, pair in zip(PAIRS, pairs, strict=True))
 
 
 def place_attributes(forms: Sequence[str], lexicon: Lexicon) -> list[list[str]]:

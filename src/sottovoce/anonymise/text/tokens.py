@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 HIDDEN = "█████"
 """What stands for words that were found already."""
@@ -19,8 +19,7 @@ _PIECE = re.compile(
 _ENDS = frozenset(".!?…;")
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A word or a mark, and the characters it takes in its text."""
 
     text: str

@@ -15,9 +15,13 @@ export async function showAudits() {
     at("audits-list").replaceChildren(...(audits.length ? audits.map(auditCard) : [empty(shown)]));
     state.textContent = audits.length ? `${counted(audits.length, "audit")}, the newest first.` : "";
   } catch (error) {
-    state.classList.add("wrong");
-    state.textContent = error.message;
+    complain(error);
   }
+}
+
+function complain({ message }) {
+  at("audits-state").classList.add("wrong");
+  at("audits-state").textContent = message;
 }
 
 function empty(shown) {
@@ -57,10 +61,11 @@ function auditCard({ name, title, date, verdict, synthetic, anonymisers, attacke
 async function openWithToken(path) {
   const tab = window.open("", "_blank"); // while the click still allows it
   try {
+    if (!tab) throw new Error("the browser opens no window for this page; allow it to");
     const report = await (await ask(path)).blob();
     tab.location = URL.createObjectURL(report);
   } catch (error) {
-    tab.close();
-    at("audits-state").textContent = error.message;
+    tab?.close();
+    complain(error);
   }
 }

@@ -11,11 +11,14 @@ const HELP =
 
 export const clip = { blob: null, name: "", sound: null };
 const watchers = [];
+let newest = 0;
 
 export const whenClipChanges = (action) => watchers.push(action);
 
 async function take(blob, name, example = false) {
+  const own = ++newest;
   const sound = await decode(blob).catch(() => null); // the service reads more formats
+  if (own !== newest) return; // a long clip is decoded after a short one that was chosen later
   Object.assign(clip, { blob, name, sound, example });
   watchers.forEach((action) => action());
 }
@@ -72,16 +75,19 @@ export function clipPicker(place, id) {
 function recordButton(attributes, level, wrong) {
   const button = make("button", { ...attributes, "aria-pressed": "false" }, "Record");
   let end = null;
+  let asking = false; // for the microphone: a second one would never be closed
   const pressed = (yes) => {
     button.textContent = yes ? "Stop" : "Record";
     button.setAttribute("aria-pressed", String(yes));
     level.hidden = !yes;
   };
   button.addEventListener("click", async () => {
+    if (asking) return;
     wrong.textContent = "";
     try {
       if (end === null) {
-        end = await record((loudness) => (level.value = loudness));
+        asking = true;
+        end = await record((loudness) => (level.value = loudness)).finally(() => (asking = false));
         pressed(true);
         return;
       }

@@ -15,8 +15,8 @@ export function startRecording() {
   before = new Track(at("recording-before"), "Before");
   after = new Track(at("recording-after"), "Masked");
   whenClipChanges(showWords);
+  whenClipChanges(onSend(at("recording-form"), send, showClip)); // an answer would be another clip's
   whenClipChanges(showClip);
-  onSend(at("recording-form"), send, showClip);
 }
 
 export function showVoices() {
@@ -57,6 +57,7 @@ async function send(signal) {
   const found = await (await ask(`v1/anonymise/recording?${query}`, form, signal)).json();
   const blob = fromDataUrl(found.audio);
   const sound = await decode(blob);
+  signal.throwIfAborted();
   const axes = axesOf(clip.sound, sound);
   const stretches = (side) => found.spans.map((one) => [...one[side], one.kinds.map(plain).join(", ")]);
   if (clip.sound) before.show(clip.blob, clip.sound, { ...axes, stretches: stretches("before") });

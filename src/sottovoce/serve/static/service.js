@@ -32,7 +32,8 @@ export class Missing extends Error {
 }
 
 // Runs `work(signal)` when a form is sent; what it gives back is said under the button. When it
-// fails, `clear` takes away what an earlier one left: it must not be taken for the new one's.
+// fails, `clear` takes away what an earlier one left: it must not be taken for the new one's. What
+// is given back cancels the work, if there is any.
 export function onSend(form, work, clear) {
   const button = form.querySelector("[type=submit]");
   const stop = make("button", { type: "button", class: "stop" }, "Cancel");
@@ -51,7 +52,8 @@ export function onSend(form, work, clear) {
     state.textContent = line;
   };
   busy(false);
-  stop.addEventListener("click", () => running?.abort());
+  const cancel = () => running?.abort();
+  stop.addEventListener("click", cancel);
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     if (running) return;
@@ -81,6 +83,7 @@ export function onSend(form, work, clear) {
       busy(false);
     }
   });
+  return cancel;
 }
 
 // On a narrow screen the outcome lies below the form.

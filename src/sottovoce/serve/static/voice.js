@@ -13,8 +13,8 @@ export function startVoice() {
   control = clipPicker(document.querySelector("[data-clip=voice]"), "voice");
   before = new Track(at("voice-before"), "Before");
   after = new Track(at("voice-after"), "After");
+  whenClipChanges(onSend(at("voice-form"), send, showClip)); // an answer would be another clip's
   whenClipChanges(showClip);
-  onSend(at("voice-form"), send, showClip);
 }
 
 export function showMethods() {
@@ -43,6 +43,7 @@ async function send(signal) {
   if (at("voice-seed").value) query.set("seed", at("voice-seed").value);
   const answer = await (await ask(`v1/anonymise/voice?${query}`, clip.blob, signal)).blob();
   const sound = await decode(answer);
+  signal.throwIfAborted();
   const axes = axesOf(clip.sound, sound);
   if (clip.sound) before.show(clip.blob, clip.sound, axes);
   after.show(answer, sound, { ...axes, facts: used });
