@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from live_service import Service, running
+
+from sottovoce.serve.audits import listed
 
 NAME = "made up <b>"
 
@@ -70,6 +73,15 @@ def test_audits_are_listed(showing: Service) -> None:
     assert one["verdict"] == "The anonymiser tried lets people be found again."
     assert (one["anonymisers"], one["attackers"]) == (["mcadams"], ["informed", "ignorant"])
     assert one["date"].endswith("+00:00")
+
+
+def test_the_newest_comes_first(tmp_path: Path) -> None:
+    for day, name in enumerate(("b", "a", "c")):
+        report = write_audit(tmp_path / name) / "report.html"
+        os.utime(report, (86400 * day, 86400 * day))
+    found = listed(tmp_path)
+    assert [one.name for one in found] == ["c", "a", "b"]
+    assert found[0].date == "1970-01-03T00:00:00+00:00"
 
 
 def test_a_report_is_shown_as_it_is_without_scripts(showing: Service) -> None:
