@@ -130,6 +130,20 @@ def test_a_killed_worker_costs_one_request(service: Service) -> None:
         assert answer.status_code == 200, answer.text
 
 
+def test_a_worker_that_cannot_be_started_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    worker = Worker(1 << 30)
+
+    def full(process: object) -> None:
+        raise BlockingIOError("no more processes")
+
+    monkeypatch.setattr(worker._context.Process, "start", full)
+    with pytest.raises(LostError):
+        worker.ask("warm", (), {})
+    monkeypatch.undo()
+    assert worker.ask("warm", (), {}).body == b""
+    worker.end()
+
+
 def test_a_worker_that_is_ended_before_it_is_there_does_nothing(service: Service) -> None:
     worker = Worker(1 << 30)
     worker.end()

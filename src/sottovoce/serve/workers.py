@@ -112,12 +112,10 @@ class Worker:
             self._clear()  # it died while idle: nobody's request is lost
         if self._connection is None:
             ours, theirs = self._context.Pipe()
-            self._process = self._context.Process(
-                target=work, args=(theirs, self._memory), daemon=True
-            )
-            self._process.start()
+            process = self._context.Process(target=work, args=(theirs, self._memory), daemon=True)
+            process.start()
             theirs.close()
-            self._connection = ours
+            self._process, self._connection = process, ours
         if self._ended:  # while it was being started
             raise EOFError
         return self._connection
@@ -134,7 +132,7 @@ class Worker:
         """End it now, whatever it is at; the thread that waits for its answer clears up."""
         self._ended = True
         process = self._process
-        if process is not None and process.pid is not None:
+        if process is not None:
             process.kill()
 
 
