@@ -17,6 +17,9 @@ import pytest
 import soundfile
 from live_service import Service, clip, running
 
+from sottovoce.errors import InputError
+from sottovoce.serve import uploads
+
 VOICE = "/v1/anonymise/voice"
 ROOM = 500_000
 """kB that a worker may take above what it has when it is idle, less than any of these needs."""
@@ -137,6 +140,15 @@ def test_a_bomb_is_one_line(alone: Service, name: str) -> None:
     assert answer.status_code == 400, answer.text
     assert words in answer.json()["error"]
     assert peak(alone.app.state.workers.pids) < before + ROOM
+
+
+def test_every_number_of_a_vector_is_a_cell(monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors = parquet(10, vector=pl.concat_list([pl.col("row")] * 99).list.to_array(99))
+    monkeypatch.setattr(uploads, "MOST_CELLS", 990)
+    uploads.refuse_swelling(vectors, "the vectors")
+    monkeypatch.setattr(uploads, "MOST_CELLS", 989)
+    with pytest.raises(InputError, match="990 cells; at most 989"):
+        uploads.refuse_swelling(vectors, "the vectors")
 
 
 def test_a_worker_has_so_much_memory_and_no_more(alone: Service) -> None:
