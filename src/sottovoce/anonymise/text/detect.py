@@ -45,6 +45,7 @@ ROUNDS = 20
 """Looks at most; two or three are the rule."""
 BOTH = "both"
 _SPREAD = ("PER", "ORG")
+_NAMES = ("PER", "LOC", "ORG", "MISC")
 
 
 class Finding(NamedTuple):
@@ -146,8 +147,9 @@ class Detector:
                 *patterns.written(view.text, own, self.lang),
                 *patterns.spoken(forms, self.lang),
             ]
-            every = [one for one in every if one.kind in self.types]
-            kept = _without(united(every), self._allowed.words_in(forms))
+            asked = united([one for one in every if one.kind in self.types])
+            named = [one for one in _unnamed(asked, forms) if one.kind in self.types]
+            kept = _without(named, self._allowed.words_in(forms))
             denied = self._denied.find(forms)
             entities = united([*kept, *denied]) if denied else kept
             left = _trimmed(_without(entities, _hidden(own)), forms)
@@ -226,6 +228,30 @@ def _uncollected() -> Iterator[None]:
     finally:
         if collecting:
             gc.enable()
+
+
+def _unnamed(entities: Sequence[Entity], words: Sequence[str]) -> list[Entity]:
+    """Entities with the names among them that have no letter taken for numbers.
+
+    They belong to what stands beside them, if that is no name: *4* in *4 March 2024* to the date.
+    """
+    found: list[Entity] = []
+    digits: Entity | None = None
+    for one in entities:
+        if digits is not None:
+            beside = digits.end == one.start and one.kind not in _NAMES
+            found += [] if beside else [digits]
+            one = one._replace(start=digits.start) if beside else one
+            digits = None
+        if one.kind in _NAMES and not any(map(str.isalpha, "".join(words[one.start : one.end]))):
+            last = found[-1] if found else None
+            if last is not None and last.end == one.start and last.kind not in _NAMES:
+                found[-1] = last._replace(end=one.end)
+            else:
+                digits = one._replace(kind="NUM")
+        else:
+            found.append(one)
+    return found if digits is None else [*found, digits]
 
 
 def _without(entities: Iterable[Entity], words: set[int]) -> list[Entity]:

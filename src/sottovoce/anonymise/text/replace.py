@@ -139,6 +139,8 @@ class Replacer:
         return cased_like(exemplar(self.lang, kind), original)
 
     def _word(self, original: str, kind: str, place: str, person: str) -> str:
+        if kind in ("EMAIL", "URL"):
+            return self._address(kind, place, person)
         return " ".join(
             self._drawn(word, kind, "I" if i else "B", place, word.casefold())
             for i, word in enumerate(original.split())
