@@ -9,6 +9,15 @@ import pytest
 from sottovoce.anonymise.recording.folder import gone_on_failure
 
 
+def run(path: Path, failure: type[BaseException] | None = None) -> None:
+    """Draw a secret if there is none, and maybe fail."""
+    with gone_on_failure(path):
+        if not path.exists():
+            path.write_text("drawn now")
+        if failure is not None:
+            raise failure
+
+
 @pytest.mark.parametrize("failure", [ValueError, KeyboardInterrupt])
 def test_a_file_of_a_run_that_fails_goes_and_an_older_one_stays(
     failure: type[BaseException], tmp_path: Path
@@ -16,11 +25,8 @@ def test_a_file_of_a_run_that_fails_goes_and_an_older_one_stays(
     new, older = tmp_path / "new.secret", tmp_path / "older.secret"
     older.write_text("drawn long ago")
     for path in (new, older):
-        with pytest.raises(failure), gone_on_failure(path):
-            if not path.exists():
-                path.write_text("drawn now")
-            raise failure
+        with pytest.raises(failure):
+            run(path, failure)
     assert not new.exists() and older.read_text() == "drawn long ago"
-    with gone_on_failure(new):
-        new.write_text("kept")
-    assert new.read_text() == "kept"
+    run(new)
+    assert new.read_text() == "drawn now"
