@@ -185,6 +185,13 @@ def test_deny_wins_over_allow_and_allow_over_taggers() -> None:
     assert "[ID]" in both.transform(text).text
 
 
+def test_allow_wins_over_a_name_of_the_document() -> None:
+    texts = ["please call quint now", "tell him about the quint meeting and quint"]
+    detector = Detector("en", deny={"call quint": "PER"}, allow=("the quint meeting",))
+    again = [one.start for one in detector.find(texts)[1]]
+    assert again == [37]
+
+
 def test_a_name_found_once_is_found_everywhere_in_its_document() -> None:
     texts = ["please call zorbalda now", "zorbalda"]
     detector = Detector("en", deny={"call zorbalda": "PER"})

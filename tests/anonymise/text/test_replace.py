@@ -35,6 +35,13 @@ def test_draws_are_uniform() -> None:
         assert drawn.count(one) == pytest.approx(1000, abs=120)
 
 
+def test_one_value_of_ten_stays_at_a_probability_of_nine_tenths() -> None:
+    replacer = Replacer("en", "typed", SECRET, "document", 0.9, {})
+    stay = [replacer(f"name{i}", "PER", "d", "u") is None for i in range(2000)]
+    assert sum(stay) == pytest.approx(200, abs=60)
+    assert stay == [replacer(f"name{i}", "PER", "d", "u") is None for i in range(2000)]
+
+
 def test_endings() -> None:
     many = tuple(f"x{i}am" for i in range(60))
     values = Table(((*many, "rīga"),))
