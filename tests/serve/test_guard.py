@@ -194,6 +194,15 @@ def test_every_answer_is_guarded(service: Service, path: str) -> None:
     assert "server" not in headers
 
 
+def test_the_reader_of_forms_writes_nothing_down(
+    service: Service, caplog: pytest.LogCaptureFixture
+) -> None:
+    form = {"Content-Type": "multipart/form-data; boundary=Ann"}
+    with caplog.at_level(logging.DEBUG):
+        assert service.post("/v1/similarity", data="--Lee\r\nsaid", headers=form).status_code == 400
+    assert not [one for one in caplog.records if one.name.startswith("python_multipart")]
+
+
 def test_the_log_holds_no_data(service: Service, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG):
         service.post("/v1/anonymise/text?lang=xx", data="Ann Lee of Berlin")
