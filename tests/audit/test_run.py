@@ -66,9 +66,14 @@ def test_the_tidy_table_holds_the_same_figures(audit: Path) -> None:
     assert set(table["anonymiser"]) == {"mcadams", "none"}
 
 
-def test_the_measures_follow_from_what_is_stored(audit: Path) -> None:
+def test_the_measures_follow_from_what_is_stored(
+    audit: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert verify(audit) == []
     assert run(["audit", "verify", str(audit)]) == 0
+    capsys.readouterr()
+    assert run(["audit", "verify", str(audit), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["differences"] == []
 
 
 def test_a_changed_figure_is_found(audit: Path, tmp_path: Path) -> None:
@@ -166,7 +171,10 @@ def test_a_folder_with_other_things_is_refused(corpus: Path, tmp_path: Path) -> 
 
 def test_plan_and_schema(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["audit", "--corpus", str(corpus), "--dry-run"]) == 0
-    assert "About" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "About" in shown
+    assert run(["audit", "--corpus", str(corpus), "--dry-run", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"plan": shown.splitlines()}
     assert run(["audit", "--schema"]) == 0
     assert "anonymisers" in json.loads(capsys.readouterr().out)["properties"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import stat
 from pathlib import Path
 
@@ -39,6 +40,16 @@ def test_one_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert not np.array_equal(soundfile.read(tmp_path / "third.flac")[0], audio)
     assert run(["anonymise", "destroy", str(secret)]) == 0
     assert not secret.exists()
+
+
+def test_the_command_that_destroys_can_be_pasted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = noise(tmp_path / "in.wav")
+    assert run(["anonymise", "voice", str(source), str(tmp_path / "für Zoë.wav")]) == 0
+    _, told = capsys.readouterr().err.split("destroy it: sottovoce ")
+    assert run(shlex.split(told)) == 0
+    assert not (tmp_path / "für Zoë.wav.secret").exists()
 
 
 def test_a_folder_of_audio_and_a_public_seed(

@@ -166,6 +166,7 @@ def test_example_needs_no_file(capsys: pytest.CaptureFixture[str]) -> None:
         (["measure", "--example", "--resamples", "3"], "at least 20"),
         (["measure", "--exampel"], "--exampel"),
         (["compare", "a.npz"], "name 2 to 6"),
+        (["audit", "."], "--corpus ."),
     ],
 )
 def test_wrong_usage_is_one_line_and_code_2(
@@ -174,6 +175,23 @@ def test_wrong_usage_is_one_line_and_code_2(
     assert run(arguments) == 2
     said = capsys.readouterr()
     assert said.out == "" and said.err.count("\n") == 1 and words in said.err
+
+
+@pytest.mark.parametrize("group", [[], ["anonymise"], ["corpus"], ["train"]], ids=" ".join)
+def test_a_group_alone_shows_its_help(group: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*group, "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert run(group) == 2
+    assert capsys.readouterr().err == shown
+
+
+def test_an_audit_is_not_compared_with_scores(
+    scores: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "audit").mkdir()
+    (tmp_path / "audit" / "measures.json").write_text("{}")
+    assert run(["compare", str(tmp_path / "audit"), str(scores)]) == 2
+    assert "name audits only" in capsys.readouterr().err
 
 
 def make_bad_files(folder: Path) -> dict[str, list[str]]:

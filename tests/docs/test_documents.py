@@ -6,8 +6,10 @@ import doctest
 import re
 from pathlib import Path
 
+import click
 import pytest
 
+from sottovoce.cli.app import app
 from sottovoce.measure.summary import MEASURES
 
 ROOT = Path(__file__).parents[2]
@@ -25,6 +27,22 @@ def test_links_lead_somewhere(path: Path) -> None:
     for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8")):
         if not link.startswith(("http://", "https://")):
             assert (path.parent / link).exists(), link
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_commands_have_the_options_shown(path: Path) -> None:
+    for line in re.findall(r"^ *(sottovoce .*)$", path.read_text(encoding="utf-8"), re.MULTILINE):
+        for one in line.split("#")[0].split("&&"):
+            assert unknown_options(one.split()[1:]) == set(), one
+
+
+def unknown_options(words: list[str]) -> set[str]:
+    """The options among the words of a command line that the command does not have."""
+    command: click.Command = app
+    while isinstance(command, click.Group):
+        command = command.get_command(click.Context(command), words.pop(0)) or app
+    known = {name for option in command.params for name in option.opts}
+    return {word.strip("[]") for word in words if word.strip("[]").startswith("--")} - known
 
 
 def test_every_measure_has_a_card() -> None:

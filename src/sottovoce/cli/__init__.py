@@ -12,6 +12,7 @@ import sys
 from collections.abc import Sequence
 
 import click
+from click.exceptions import NoArgsIsHelpError
 
 from sottovoce.cli.app import app
 from sottovoce.errors import SottovoceError
@@ -30,6 +31,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
     try:
         outcome = app.main(arguments, prog_name="sottovoce", standalone_mode=False)
         sys.stdout.flush()
+    except NoArgsIsHelpError as error:  # a group alone: its help, as it is
+        print(error.format_message(), file=sys.stderr)
+        return 2
     except click.ClickException as error:
         where = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else ""
         hint = f"; see {where} --help" if where else ""

@@ -64,7 +64,7 @@ def command(
     `sottovoce audit verify DIR` computes the measures of an audit again and compares.
     """
     if study == VERIFY:
-        return _verify(folder)
+        return _verify(folder, json_to)
     if folder is not None:
         raise UsageError(f"{folder}: unexpected; name the folder of the audit with --out")
     if schema:
@@ -77,8 +77,11 @@ def command(
     if dry_run:
         from sottovoce.audit.plan import plan_lines
 
-        for line in plan_lines(chosen):
-            click.echo(line)
+        lines = list(plan_lines(chosen))
+        if json_to is not None:
+            write_json({"plan": lines}, json_to)
+        if json_to != "-":
+            click.echo("\n".join(lines))
         return None
     from sottovoce.audit.run import run_audit
 
@@ -104,6 +107,8 @@ def _study(
 ) -> Study:
     from sottovoce.audit.config import parse_change, read_study
 
+    if path is not None and Path(path).is_dir():
+        raise UsageError(f"{path}: a folder, no study; audit its recordings with --corpus {path}")
     given: dict[str, Any] = {"corpus": corpus, "train": train}
     given["anonymisers"] = list(anonymisers) or None
     given["attackers"] = list(attackers) or None
@@ -112,15 +117,17 @@ def _study(
     return read_study(None if path is None else Path(path), wanted)
 
 
-def _verify(folder: Path | None) -> int:
+def _verify(folder: Path | None, json_to: str | None) -> int:
     from sottovoce.audit.verify import verify
 
     if folder is None:
         raise UsageError("sottovoce audit verify DIR: name the folder of an audit")
     with stage_bar() as progress:
         differences = verify(folder, progress=progress)
+    if json_to is not None:
+        write_json({"folder": str(folder), "differences": differences}, json_to)
     for line in differences:
         click.echo(line, err=True)
-    if not differences:
+    if not differences and json_to != "-":
         click.echo(f"{folder}: every measure follows from the stored scores and embeddings")
     return 1 if differences else 0

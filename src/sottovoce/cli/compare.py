@@ -48,9 +48,15 @@ def command(
 
     SCORES are files or directories as `sottovoce measure` takes them, or folders of audits.
     """
-    if all((path / "measures.json").is_file() for path in scores):
+    audits = [path for path in scores if (path / "measures.json").is_file()]
+    if len(audits) == len(scores):
         _audits(scores, json_to)
         return
+    if audits:
+        raise click.UsageError(
+            f"{audits[0]}: an audit beside score sets; name audits only, or one of its "
+            "attacks/…/scores.parquet"
+        )
     from sottovoce.measure import measure_scores
     from sottovoce.measure.readers import read_scores
     from sottovoce.report.score_set import print_comparison, write_figures

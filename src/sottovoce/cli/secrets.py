@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -68,5 +69,5 @@ def find_secret(target: Path, secret_path: Path | None, reproducible: int | None
     return Drawn(
         secret,
         f"the secret behind the draws is in {path}: keep it apart from the data to go on later, "
-        f"or destroy it: sottovoce anonymise destroy {path}",
+        f"or destroy it: sottovoce anonymise destroy {shlex.quote(str(path))}",
     )
