@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sottovoce.anonymise.text.conll import Sentence
-from sottovoce.anonymise.text.crf import Crf, Weights
+from sottovoce.anonymise.text.crf import Crf, Weights, mean
 from sottovoce.anonymise.text.entities import Tagger, shipped, shipped_tagger
 from sottovoce.anonymise.text.features import sentence_attributes
 from sottovoce.anonymise.text.lexicon import LANGUAGES, lexicon
@@ -112,3 +112,21 @@ def test_every_language_has_a_tagger_whose_data_are_named() -> None:
         for register in shipped(lang):
             card = shipped_tagger(lang, register).card
             assert card["data"] and card["licence"].startswith("CC")
+
+
+def test_the_mean_takes_the_labels_of_both() -> None:
+    def weights(labels: tuple[str, ...], value: float) -> Weights:
+        wide = len(labels)
+        state = np.full((1, wide), value, np.float32)
+        return Weights(labels, {"a": 0}, state, np.full((wide, wide), value, np.float32))
+
+    both = mean(weights(LABELS, 2), weights(("B-PER", "O"), 4))
+    assert both.labels == LABELS
+    np.testing.assert_array_equal(both.state, [[3, 1, 3]])
+    np.testing.assert_array_equal(both.transition, [[3, 1, 3], [1, 1, 1], [3, 1, 3]])
+
+
+def test_towns_of_one_word_are_enough_to_train_on() -> None:
+    towns = [Sentence(("go", "to", name), ("O", "O", "B-LOC")) for name in ("rome", "bonn") * 30]
+    made = train_tagger(towns, "lv", "spoken", iterations=10)  # copies have towns of two words
+    assert {"B-LOC", "I-LOC", "O"} == set(made.labels)

@@ -108,16 +108,17 @@ class Weights:
 
 
 def mean(one: Weights, other: Weights) -> Weights:
-    """The mean of two sets of weights with the same labels."""
-    if one.labels != other.labels:
-        raise ValueError(f"labels {one.labels} and {other.labels}")
+    """The mean of two sets of weights; an attribute or label that one of them lacks counts as 0."""
+    labels = tuple(dict.fromkeys((*one.labels, *other.labels)))
     names = sorted(one.rows.keys() | other.rows.keys())
     rows = {name: i for i, name in enumerate(names)}
-    state = np.zeros((len(names), len(one.labels)), np.float32)
+    state = np.zeros((len(names), len(labels)), np.float32)
+    moves = np.zeros((len(labels), len(labels)), np.float32)
     for weights in (one, other):
-        state[[rows[name] for name in weights.rows]] += weights.state / 2
-    moves = np.asarray((one.transition + other.transition) / 2, np.float32)
-    return Weights(one.labels, rows, state, moves, one.card)
+        columns = [labels.index(label) for label in weights.labels]
+        state[np.ix_([rows[name] for name in weights.rows], columns)] += weights.state / 2
+        moves[np.ix_(columns, columns)] += weights.transition / 2
+    return Weights(labels, rows, state, moves, one.card)
 
 
 class Crf:
