@@ -41,7 +41,7 @@ _WHEN = {
     413: "It is too large.",
     422: "A parameter has the wrong type or range.",
     429: "All workers are busy; Retry-After says when to come again.",
-    503: "The worker was lost; send it again.",
+    503: "The worker was lost; send less, or send it again.",
 }
 
 
@@ -166,7 +166,8 @@ def add_handlers(app: FastAPI) -> None:
         app.add_exception_handler(kind, lambda _, error: refused(400, str(error)))
     again = {"Retry-After": str(RETRY)}
     app.add_exception_handler(
-        LostError, lambda _, error: refused(503, "the worker was lost; send it again", again)
+        LostError,
+        lambda _, error: refused(503, "the worker was lost; send less, or send it again", again),
     )
     app.add_exception_handler(FaultError, lambda _, error: fault(str(error)))
     app.add_exception_handler(RequestValidationError, _invalid)

@@ -1,6 +1,6 @@
 """WORLD: a voice as pitch, spectral envelope and aperiodicity, and back (Morise et al. 2016).
 
-DIO with StoneMask finds F0 (Harvest where DIO finds next to none), CheapTrick the envelope, D4C the
+DIO with StoneMask finds F0 (Harvest where DIO finds little), CheapTrick the envelope, D4C the
 aperiodicity; every 5 ms, at 16 kHz.
 """
 
@@ -44,9 +44,10 @@ class Voice:
 def find_f0(samples: Floats) -> tuple[Floats, Floats]:
     """F0 in hertz (0 where unvoiced) and the time of each frame, of a signal at 16 kHz."""
     rough, times = pyworld.dio(samples, RATE, frame_period=PERIOD)
-    if np.mean(rough > 0) < DOUBTED:
+    voiced = float(np.mean(rough > 0))
+    if voiced < DOUBTED:
         other, _ = pyworld.harvest(samples, RATE, frame_period=PERIOD)
-        if np.mean(other > 0) >= BELIEVED:
+        if np.mean(other > 0) >= max(BELIEVED, voiced):
             rough = other
     return np.asarray(pyworld.stonemask(samples, rough, times, RATE)), times
 

@@ -108,6 +108,8 @@ class Detector:
         self, texts: Sequence[str], documents: Sequence[str] | None = None
     ) -> list[list[Finding]]:
         """What is private in each text; names spread over texts of one document."""
+        if self.own is not None:  # whether somebody else's tagger makes cycles is not known
+            return self._find(texts, documents)
         with _uncollected():
             return self._find(texts, documents)
 
