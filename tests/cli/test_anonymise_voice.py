@@ -52,6 +52,22 @@ def test_the_command_that_destroys_can_be_pasted(
     assert not (tmp_path / "für Zoë.wav.secret").exists()
 
 
+def test_into_the_folder_one_is_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    noise(tmp_path / "in" / "a.wav")
+    (tmp_path / "out").mkdir()
+    monkeypatch.chdir(tmp_path / "out")
+    assert run(["anonymise", "voice", str(tmp_path / "in"), "."]) == 0
+    assert (tmp_path / "out.secret").exists() and (tmp_path / "out" / "manifest.csv").exists()
+
+
+def test_a_secret_is_not_put_beside_the_root(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    noise(tmp_path / "in" / "a.wav")
+    assert run(["anonymise", "voice", str(tmp_path / "in"), "/"]) == 2
+    assert "/: nothing is beside it" in capsys.readouterr().err
+
+
 def test_a_folder_of_audio_and_a_public_seed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -45,7 +45,12 @@ def secret_options(command: F) -> F:
 
 def secret_file(target: Path, secret_path: Path | None) -> Path:
     """Where the secret of a run into ``target`` is: as named, else beside it."""
-    return secret_path or target.with_name(f"{target.name}.secret")
+    if secret_path is not None:
+        return secret_path
+    named = target.resolve() if target.name in ("", "..") else target
+    if not named.name:
+        raise click.UsageError(f"{target}: nothing is beside it; name another, or --secret FILE")
+    return named.with_name(f"{named.name}.secret")
 
 
 def find_secret(target: Path, secret_path: Path | None, reproducible: int | None) -> Drawn:
