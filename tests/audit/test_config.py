@@ -59,6 +59,7 @@ def test_paths_are_relative_to_the_file(tmp_path: Path) -> None:
         ("linkage: [cosin]", "did you mean 'cosine'"),
         ("interval: 2", "interval: "),
         ("seed: -1", "seed: "),
+        ("limits: {eerr: '> 0.3'}", "did you mean 'eer'"),
         ("utility: {wers: true}", "did you mean 'wer'"),
         ("attackers: [near-informed]", "needs similar"),
         ("limits: {linkability@population=40: 0.5}", "limits.linkability@population=40: "),

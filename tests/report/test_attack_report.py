@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from rich.table import Table
 
+from sottovoce.report import score_set
 from sottovoce.report.attack import attack_table, print_attacks
 
 
@@ -51,4 +53,12 @@ def test_attributes_are_told_with_what_guessing_gives(capsys: pytest.CaptureFixt
     printed = " ".join(capsys.readouterr().out.split())
     assert "gender is told right for 90% (80% to 95%); always guessing" in printed
     assert "most frequent: 50%" in printed and "• shoe: 0 values" in printed
-    assert printed.count("no better than guessing") == 1
+    assert printed.count("not surely better than guessing") == 1
+
+
+def test_a_narrow_terminal_cuts_no_figure(capsys: pytest.CaptureFixture[str]) -> None:
+    table = Table("measure", "value")
+    table.add_row("TPR at a low false positive rate", "12.3456789 %")
+    score_set.console_for(width=30).print(table)
+    assert "low false positive rate" in (shown := capsys.readouterr().out)
+    assert "12.3456789 %" in shown and "…" not in shown

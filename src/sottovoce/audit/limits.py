@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sottovoce.errors import UsageError
+from sottovoce.measure.summary import MEASURES
 from sottovoce.registry import did_you_mean
 
 CURVES = (
@@ -61,8 +62,9 @@ class Limit:
             bound = None
         if found is None or bound is None:
             raise UsageError(f'{name}: {condition!r} is no limit; write e.g. "< 0.05"')
-        if "population" in where and measure not in CURVES:
-            raise UsageError(f"{name}: {did_you_mean('figure', measure, list(CURVES))}")
+        known = list(CURVES if "population" in where else MEASURES)
+        if measure not in known:
+            raise UsageError(f"{name}: {did_you_mean('figure', measure, known)}")
         return cls(f"{name} {condition}", measure, where, found.group(1), bound)
 
     def check(self, rows: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:

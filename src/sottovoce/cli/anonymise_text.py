@@ -137,7 +137,11 @@ def _transform(asked: dict[str, Any]) -> None:
         made = provenance([source, target], **_settings(asked))
         write_json({**told.to_dict(), "provenance": made}, asked["json_to"])
     if asked["json_to"] != "-":
-        click.echo(f"{told.found:,} private values in {told.texts:,} texts; written to {target}")
+        values = "value" if told.found == 1 else "values"
+        texts = "text" if told.texts == 1 else "texts"
+        click.echo(
+            f"{told.found:,} private {values} in {told.texts:,} {texts}; written to {target}"
+        )
         if told.other_language and not asked["report"]:
             click.echo(f"caution: this looks like {told.other_language!r}; check --lang", err=True)
         if asked["report"]:

@@ -86,7 +86,9 @@ def command(
     if json_to != "-":
         count = found["utterances"]
         noun = "recording" if count == 1 else "recordings"
-        click.echo(f"{count:,} {noun} changed by {made.name} in {target}")
+        before = found.get("resumed", 0)
+        again = f", {before:,} of them by an earlier run" if before else ""
+        click.echo(f"{count:,} {noun} changed by {made.name} in {target}{again}")
     click.echo(drawn.note, err=True)
 
 
@@ -133,6 +135,8 @@ def _refuse_target(source: Path, target: Path, single: bool) -> None:
         raise click.UsageError(f"{target}: is the recording itself; name another file")
     if not single and (target.is_file() or audio):
         raise click.UsageError(f"{target}: {source} has many recordings; name a folder")
+    if not single and target.resolve().is_relative_to(source.resolve()):
+        raise click.UsageError(f"{target}: within {source}; name another folder")
 
 
 def _one_file(

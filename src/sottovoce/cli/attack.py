@@ -16,6 +16,7 @@ from sottovoce.cli.options import (
     write_json,
 )
 from sottovoce.errors import UsageError
+from sottovoce.registry import did_you_mean
 
 if TYPE_CHECKING:
     from sottovoce.attack import Attack
@@ -144,8 +145,8 @@ def command(
     from sottovoce.speaker.encoders import make_encoder
     from sottovoce.speaker.linkage import LINKAGES
 
-    if backend != BEST:
-        LINKAGES[backend]  # an unknown name is refused before hours of work
+    if backend != BEST and backend not in LINKAGES:
+        raise UsageError(did_you_mean("linkage function", backend, [BEST, *LINKAGES]))
     attackers = [ATTACKERS[name] for name in names]
     scene = _scene(original, anonymised, train, anonymiser, settings, similar, given, seed)
     network = make_encoder(encoder)

@@ -49,7 +49,7 @@ def _remarks(records: Sequence[dict[str, Any]]) -> list[str]:
         if "note" in found:
             lines.append(found["note"])
             continue
-        better = "" if found["better_than_guessing"] else "; no better than guessing"
+        better = "" if found["better_than_guessing"] else "; not surely better than guessing"
         lines.append(
             f"{name} is told right for {found['accuracy']:.0%} ({found['low']:.0%} to "
             f"{found['high']:.0%}); always guessing the most frequent: {found['majority']:.0%}"

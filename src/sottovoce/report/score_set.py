@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table
 
 from sottovoce.errors import SottovoceError
 from sottovoce.files import write_text
@@ -57,7 +60,20 @@ def write_figures(sources: Mapping[str, ScoreSource], directory: Path) -> None:
         write_text(directory / file, figure)
 
 
+WIDEST = 160
+"""Columns up to which a table is wider than its terminal rather than cut."""
+
+
 class _Console(Console):
+    def print(self, *objects: Any, **options: Any) -> None:
+        """As rich does, but no figure of a table is cut because the terminal is narrow."""
+        own = self.width
+        if len(objects) == 1 and isinstance(objects[0], Table):
+            wide = self.options.update(max_width=WIDEST)
+            self.width = max(own, Measurement.get(self, wide, objects[0]).maximum)
+        super().print(*objects, **options)
+        self.width = own
+
     def on_broken_pipe(self) -> None:
         """Leave it to the command line: the reader of our output has gone."""
         raise BrokenPipeError

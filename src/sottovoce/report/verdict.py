@@ -103,17 +103,18 @@ def _number(row: dict[str, Any], name: str, form: str) -> str:
 def remarks(findings: dict[str, Any]) -> list[str]:
     """Limits that do not hold, attackers that are too weak, recordings that were left out."""
     lines = [
-        f"exceeded: {one['limit']} for {one['anonymiser']} against {one['attacker']} (it is "
-        f"{'not measured' if one['value'] is None else format(one['value'], '.4g')})"
+        f"{'not measured' if one['value'] is None else 'exceeded'}: {one['limit']} for "
+        f"{one['anonymiser']} against {one['attacker']}"
+        + ("" if one["value"] is None else f" (it is {one['value']:.4g})")
         for one in findings["limits"]
         if one["exceeded"]
     ]
-    for row in findings["rows"]:
-        lines += [
-            f"{row['anonymiser']} against {row['attacker']} is not trustworthy, the attacker is "
-            f"too weak: {reason}"
-            for reason in row["trust"]["reasons"]
-        ]
+    lines += [
+        f"{row['anonymiser']} against {row['attacker']} is not trustworthy, the attacker is too "
+        f"weak: {'; '.join(row['trust']['reasons'])}"
+        for row in findings["rows"]
+        if row["trust"]["reasons"]
+    ]
     left_out = len(findings["corpus"]["excluded"]) + len(findings["training"]["excluded"])
     if left_out:
         lines.append(f"{left_out} recordings were left out; the report names them, and why")
