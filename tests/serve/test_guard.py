@@ -144,6 +144,16 @@ def test_a_worker_that_cannot_be_started_is_lost(monkeypatch: pytest.MonkeyPatch
     worker.end()
 
 
+def test_a_worker_that_dies_idle_costs_nothing() -> None:
+    worker = Worker(1 << 30)
+    for _ in range(5):  # asked at once, before its death is known
+        worker.ask("warm", (), {})
+        assert worker.pid is not None
+        os.kill(worker.pid, signal.SIGKILL)
+        assert worker.ask("warm", (), {}).body == b""
+    worker.end()
+
+
 def test_a_worker_that_is_ended_before_it_is_there_does_nothing(service: Service) -> None:
     worker = Worker(1 << 30)
     worker.end()
@@ -154,16 +164,16 @@ def test_a_worker_that_is_ended_before_it_is_there_does_nothing(service: Service
 
 def test_work_ends_when_the_client_leaves(service: Service) -> None:
     service.post("/v1/anonymise/voice", data=clip())
-    before = set(service.app.state.workers.pids)
     port = int(service.url.rpartition(":")[2])
     with socket.create_connection(("127.0.0.1", port), 10) as wire:
         head = f"POST {SLOW} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(LONG)}\r\n\r\n"
         wire.sendall(head.encode() + LONG)
         time.sleep(0.4)
+        during = set(service.app.state.workers.pids)
     end = time.monotonic() + 2  # the work itself takes longer
-    while all(map(alive, before)) and time.monotonic() < end:
+    while all(map(alive, during)) and time.monotonic() < end:
         time.sleep(0.02)
-    assert not all(map(alive, before))
+    assert not all(map(alive, during))
     assert service.post("/v1/anonymise/voice", data=clip()).status_code == 200
 
 

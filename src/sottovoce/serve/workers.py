@@ -19,6 +19,8 @@ from sottovoce.serve.settings import Settings
 
 PRELOADED = "sottovoce.serve.jobs"
 """Imported once, in the process that all workers are forked from."""
+BEGUN = b"begun"
+"""What a worker says when it has all of a job: if it is lost before, another can do it."""
 
 
 class Answer(NamedTuple):
@@ -55,6 +57,7 @@ def work(connection: Connection, memory: int) -> None:
         try:
             asked = json.loads(connection.recv_bytes())
             files = [connection.recv_bytes() for _ in range(asked["files"])]
+            connection.send_bytes(BEGUN)
             status, kind, body = answer(asked["job"], files, asked["parameters"])
             connection.send_bytes(json.dumps([status, kind]).encode())
             connection.send_bytes(body)
@@ -94,10 +97,11 @@ class Worker:
     def ask(self, job: str, files: Sequence[bytes], parameters: dict[str, Any]) -> Answer:
         """Do one job there; blocks."""
         asked = {"job": job, "files": len(files), "parameters": parameters}
+        parts = [json.dumps(asked).encode(), *files]
         try:
-            connection = self._ready()
-            for part in (json.dumps(asked).encode(), *files):
-                connection.send_bytes(part)
+            connection = self._begun(parts) or self._begun(parts)
+            if connection is None:
+                raise EOFError
             status, kind = json.loads(connection.recv_bytes())
             body = connection.recv_bytes()
         except (EOFError, OSError):
@@ -106,6 +110,20 @@ class Worker:
         if status == "done":
             return Answer(kind, body)
         raise {"refused": RefusedError, "fault": FaultError}[status](body.decode())
+
+    def _begun(self, parts: Sequence[bytes]) -> Connection | None:
+        """The process with the job, if it took it on: one that died while idle does not."""
+        connection = self._ready()
+        try:
+            for part in parts:
+                connection.send_bytes(part)
+            connection.recv_bytes()
+        except (EOFError, OSError):
+            if self._ended:
+                raise
+            self._clear()
+            return None
+        return connection
 
     def _ready(self) -> Connection:
         if self._process is not None and self._process.exitcode is not None:
