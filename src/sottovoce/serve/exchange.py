@@ -19,10 +19,9 @@ from starlette.responses import JSONResponse, Response
 from sottovoce.errors import SottovoceError, UsageError
 from sottovoce.serve.guard import RETRY, TooLargeError, fault, refused, too_large
 from sottovoce.serve.pages import HEADERS as REPORT
+from sottovoce.serve.pages import HTML
 from sottovoce.serve.settings import Settings
 from sottovoce.serve.workers import FaultError, LostError, RefusedError, SlowError
-
-HTML = "text/html"
 
 
 class Problem(BaseModel):

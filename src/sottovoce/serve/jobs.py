@@ -38,7 +38,6 @@ MOST_CHANNELS = 32
 MOST_TEXT = 1 << 20
 """Bytes of a text."""
 JSON = "application/json"
-HTML = "text/html"
 TEXT = "text/plain; charset=utf-8"
 
 
@@ -283,4 +282,4 @@ def as_json(data: dict[str, Any]) -> tuple[str, bytes]:
 
 def as_html(page: str) -> tuple[str, bytes]:
     """A page that shows what was found."""
-    return HTML, page.encode()
+    return pages.HTML, page.encode()

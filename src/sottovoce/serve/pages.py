@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sottovoce.measure.similarity import Similarity
     from sottovoce.measure.summary import ScoreSummary
 
+HTML = "text/html"
 HEADERS = {
     "content-security-policy": (
         "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; media-src data:; "

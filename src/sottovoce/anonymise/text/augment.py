@@ -8,7 +8,7 @@ list (drawn letter by letter from trigrams of real ones) raise recall on unseen 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -75,20 +75,9 @@ class NameSwap:
 
     def __call__(self, sentence: Sentence) -> Sentence:
         """A copy with all persons and places swapped."""
-        words: list[str] = []
-        tags: list[str] = []
-        done = 0
-        for start, end, kind in sentence.spans:
-            words += sentence.words[done:start]
-            tags += sentence.tags[done:start]
-            old = sentence.words[start:end]
-            new = self._other(kind, old) if kind in ("PER", "LOC") else list(old)
-            words += new
-            tags += [f"B-{kind}"] + [f"I-{kind}"] * (len(new) - 1)
-            done = end
-        words += sentence.words[done:]
-        tags += sentence.tags[done:]
-        return Sentence(tuple(words), tuple(tags))
+        return _with_entities(
+            sentence, lambda kind, old: self._other(kind, old) if kind in ("PER", "LOC") else old
+        )
 
     def _other(self, kind: str, old: Sequence[str]) -> list[str]:
         if kind == "PER":
@@ -137,14 +126,24 @@ def cased_view(sentence: Sentence) -> Sentence:
 
 def hidden_view(sentence: Sentence, rng: np.random.Generator) -> Sentence:
     """A copy in which most entities are hidden, each behind one word: how a second look sees it."""
+    return _with_entities(
+        sentence,
+        lambda kind, old: [HIDDEN] if kind != "MISC" and rng.random() < HIDE else old,
+    )
+
+
+def _with_entities(
+    sentence: Sentence, other: Callable[[str, Sequence[str]], Sequence[str]]
+) -> Sentence:
+    """A copy with other words for each entity, of the same kind and any number."""
     words: list[str] = []
     tags: list[str] = []
     done = 0
     for start, end, kind in sentence.spans:
         words += sentence.words[done:start]
         tags += sentence.tags[done:start]
-        hide = kind != "MISC" and rng.random() < HIDE
-        words += [HIDDEN] if hide else sentence.words[start:end]
-        tags += [f"B-{kind}"] if hide else sentence.tags[start:end]
+        new = other(kind, sentence.words[start:end])
+        words += new
+        tags += [f"B-{kind}", *[f"I-{kind}"] * (len(new) - 1)]
         done = end
     return Sentence((*words, *sentence.words[done:]), (*tags, *sentence.tags[done:]))
