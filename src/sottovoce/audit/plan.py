@@ -53,7 +53,7 @@ def seconds_of(corpus: Corpus) -> float:
     total = 0.0
     for one in corpus:
         try:
-            total += load_length(one)[0]
+            total += load_length(one).seconds
         except SottovoceError:
             continue
     return total

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import soundfile
@@ -71,6 +71,15 @@ class AudioInfo:
     """Container and encoding, such as ``FLAC PCM_16``."""
 
 
+class Length(NamedTuple):
+    """What there is of an utterance."""
+
+    seconds: float
+    rate: int
+    averaged: int
+    """Channels that become one."""
+
+
 def audio_info(path: Path | str) -> AudioInfo:
     """Rate, channels and length of a file, from its header alone."""
     path = Path(path)
@@ -106,14 +115,15 @@ def load_native(source: Utterance | Path | str) -> tuple[Audio, int]:
     return samples, file.samplerate
 
 
-def load_length(source: Utterance | Path | str) -> tuple[float, int]:
-    """Seconds and rate from the header, refused as :func:`load_audio` would, as far as it tells."""
+def load_length(source: Utterance | Path | str) -> Length:
+    """From the header alone; refused as :func:`load_audio` would, as far as that tells."""
     one = _as_utterance(source)
     name = _name(one)
     with _opened(one.path) as file:
         _, count = _span(file, one, name)
     _refuse_short(count, file.samplerate, name)
-    return count / file.samplerate, file.samplerate
+    averaged = file.channels if one.channel is None else 1
+    return Length(count / file.samplerate, file.samplerate, averaged)
 
 
 def load_many(

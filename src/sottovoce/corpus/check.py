@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any
 
 from sottovoce.corpus.ahead import map_ahead
-from sottovoce.corpus.audio import audio_info, load_length, load_native
+from sottovoce.corpus.audio import Length, load_length, load_native
 from sottovoce.corpus.defects import Defect
 from sottovoce.corpus.utterance import Corpus, Utterance
 from sottovoce.errors import InputError
@@ -95,7 +95,7 @@ def check_corpus(
     such; of one file that serves several utterances, each has its own.
     """
     defects = list(listed)
-    usable: dict[int, _Seen] = {}
+    usable: dict[int, Length] = {}
     looked = map_ahead(_decoded if decode else _header, corpus, workers=2, ahead=16)
     claims = _Claims()
     for i, (one, found) in enumerate(looked):
@@ -110,32 +110,19 @@ def check_corpus(
     return _report(corpus, decode, usable, defects)
 
 
-class _Seen(NamedTuple):
-    """A recording that can be used."""
-
-    seconds: float
-    rate: int
-    channels: int
-    """Those that are averaged: 1 if the utterance names its own."""
-
-
-def _header(one: Utterance) -> _Seen | InputError:
+def _header(one: Utterance) -> Length | InputError:
     try:
-        return _Seen(*load_length(one), _channels(one))
+        return load_length(one)
     except InputError as error:
         return error
 
 
-def _decoded(one: Utterance) -> _Seen | InputError:
+def _decoded(one: Utterance) -> Length | InputError:
     try:
         samples, rate = load_native(one)
-        return _Seen(len(samples) / rate, rate, _channels(one))
+        return load_length(one)._replace(seconds=len(samples) / rate)
     except InputError as error:
         return error
-
-
-def _channels(one: Utterance) -> int:
-    return 1 if one.channel is not None else audio_info(one.path).channels
 
 
 class _Claims:
@@ -162,16 +149,16 @@ class _Claims:
         return said
 
 
-def _remarks(corpus: Corpus, usable: Mapping[int, _Seen]) -> Iterator[Defect]:
+def _remarks(corpus: Corpus, usable: Mapping[int, Length]) -> Iterator[Defect]:
     """What should be known of recordings that can be used, in the order of the corpus."""
     rates = Counter(seen.rate for seen in usable.values())
     usual = rates.most_common(1)[0][0] if rates else 0
     of_speaker = Counter(corpus.utterances[i].speaker for i in usable)
     for i, seen in usable.items():
         where = corpus.where(i)
-        if seen.channels > 1:
+        if seen.averaged > 1:
             what = "channels are averaged; name one in the column channel if it is the speaker's"
-            yield Defect(where, f"{seen.channels} {what}")
+            yield Defect(where, f"{seen.averaged} {what}")
         if seen.rate != usual:
             what = "a rate of one's own can give a speaker away: resample them alike"
             yield Defect(where, f"{seen.rate:,} Hz where most have {usual:,}; {what}")
@@ -183,7 +170,7 @@ def _remarks(corpus: Corpus, usable: Mapping[int, _Seen]) -> Iterator[Defect]:
 
 
 def _report(
-    corpus: Corpus, decode: bool, usable: Mapping[int, _Seen], defects: list[Defect]
+    corpus: Corpus, decode: bool, usable: Mapping[int, Length], defects: list[Defect]
 ) -> CorpusReport:
     by_speaker = corpus.by_speaker()
     counts = [len(own) for own in by_speaker.values()] or [0]

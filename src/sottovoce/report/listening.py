@@ -92,7 +92,7 @@ def _sound(path: Path, start: float = 0.0) -> str:
     """The beginning of a recording, or of a part of it, as a data address."""
     import soundfile
 
-    seconds, _ = load_length(path)
+    seconds = load_length(path).seconds
     end = start + SECONDS if seconds > start + SECONDS else None
     samples = load_audio(Utterance(path.stem, path, "one", start=start, end=end), RATE)
     buffer = io.BytesIO()
