@@ -46,7 +46,7 @@ STRATEGIES = ["redact", "typed", "instance", "named", "word", "full", "generalis
     show_default=True,
     help="Which taggers look at the text; spoken alone is for commands to a machine.",
 )
-@click.option("--tagger", help="FILE of 'train entities', or spacy:NAME to ask spaCy as well.")
+@click.option("--tagger", help="FILE of 'train entities'; spacy:NAME, gliner:FOLDER ask as well.")
 @click.option("--format", "form", help="lines, kaldi, jsonl or ctm. [default: by name]")
 @click.option("--key", type=click.Path(path_type=Path), help="Secret to draw with; made if new.")
 @click.option("--reproducible", type=click.IntRange(min=0), help="Public seed: hides no draws.")

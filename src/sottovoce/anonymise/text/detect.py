@@ -76,7 +76,7 @@ class Detector:
     """Phrases that never are, unless they are denied."""
     tagger: Path | str | None = None
     """A tagger of one's own: a file of weights, used instead of those of the package, or
-    ``spacy:`` and a pipeline, used beside them."""
+    ``spacy:`` and a pipeline or ``gliner:`` and a folder, used beside them."""
     propagate: bool = True
 
     def __post_init__(self) -> None:
