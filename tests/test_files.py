@@ -31,6 +31,11 @@ def test_a_failed_write_keeps_the_old_file(tmp_path: Path, monkeypatch: pytest.M
     assert target.read_text() == "old" and os.listdir(tmp_path) == ["a.json"]
 
 
+def test_a_folder_is_not_written_over(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="a folder is there"):
+        write_text(tmp_path, "text")
+
+
 def test_fingerprint_of_a_directory_depends_on_names_and_contents(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("x")
     first = fingerprint(tmp_path)

@@ -18,6 +18,8 @@ def write_text(path: Path, text: str) -> None:
 def write_bytes(path: Path, data: bytes) -> None:
     """Write ``data`` under a temporary name beside ``path`` and rename it: never half a file."""
     try:
+        if path.is_dir():
+            raise InputError(f"{path}: a folder is there; name a file")
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:

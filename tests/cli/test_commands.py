@@ -51,6 +51,14 @@ def test_each_command_has_help_with_an_example(
     assert "--json" in shown or command == ["serve"]  # which runs until it is stopped
 
 
+@pytest.mark.parametrize("words", [["measure", ""], ["corpus", "check", ""], ["slice", "", "x"]])
+def test_an_empty_argument_is_not_this_folder(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(words) == 2
+    assert "an argument is empty" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_group_shows_an_example_too(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run([command, "--help"]) == 0

@@ -182,7 +182,7 @@ BAD: list[tuple[str, bytes, int, str]] = [
     ("/v1/measure?only=eerr", b"score,label\n1,1\n0,0\n", 400, "did you mean"),
     ("/v1/reidentify", b"", 400, "no part 'enrol'"),
     ("/v1/align", b"", 400, "no part 'audio'"),
-    ("/nowhere", b"", 404, "Not Found"),
+    ("/nowhere", b"", 404, "no such address; /openapi.json"),
 ]
 
 

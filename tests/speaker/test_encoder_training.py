@@ -142,7 +142,7 @@ def test_the_command_leaves_an_encoder_and_its_card(
 ) -> None:
     target = tmp_path / "mine.onnx"
     words = f"--network {network} --width 16 --steps 25 --batch 16 --seconds 0.5 --licence CC0"
-    assert run(["train", "encoder", str(voices), str(target), *words.split()]) == 0
+    assert run(["train", "encoder", str(voices), "--out", str(target), *words.split()]) == 0
     assert "held out: 2 speakers, EER" in capsys.readouterr().out
     card = json.loads((tmp_path / "mine.json").read_text())
     assert len(card["speakers"]) == 6 and len(card["held_out_speakers"]) == 2

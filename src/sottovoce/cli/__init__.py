@@ -28,6 +28,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a sign shows another
             stream.reconfigure(errors="replace")
+    if "" in (sys.argv[1:] if arguments is None else arguments):  # would count as this folder
+        return _say("an argument is empty; is a variable of the shell not set?", 2)
     try:
         outcome = app.main(arguments, prog_name="sottovoce", standalone_mode=False)
         sys.stdout.flush()

@@ -37,6 +37,6 @@ def app() -> None:
     """Know what a voice still gives away.
 
     Anonymises speech, attacks the result as an adversary would, and measures what is still told
-    about who speaks. Every command has --help with an example and --json; none of them uses the
-    network.
+    about who speaks. Every command has --help with an example, and --json if it has a result;
+    none of them asks the network for anything.
     """

@@ -16,11 +16,16 @@ if TYPE_CHECKING:
 
 @click.command(
     cls=JsonCommand,
-    epilog="Example: sottovoce train encoder anonymised/ mine.onnx --steps 5000",
+    epilog="Example: sottovoce train encoder anonymised/ --out mine.onnx --steps 5000",
     short_help="Train a speaker encoder.",
 )
 @click.argument("corpus", type=click.Path(path_type=Path))
-@click.argument("target", type=click.Path(path_type=Path), metavar="OUT.onnx")
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="Network to write, such as mine.onnx; its card goes beside it, into mine.json.",
+)
 @click.option(
     "--network",
     type=click.Choice(["ecapa", "xvector"]),
@@ -40,13 +45,13 @@ if TYPE_CHECKING:
 @json_option
 def command(
     corpus: Path,
-    target: Path,
+    out: Path,
     split: str | None,
     licence: str,
     json_to: str | None,
     **settings: Any,
 ) -> None:
-    """Train a speaker encoder on CORPUS and write it to OUT.onnx, with a card in OUT.json.
+    """Train a speaker encoder on CORPUS and write it as ONNX, with a card beside it.
 
     Some speakers are held out; how well they are told apart is in the card, and so are the names of
     all speakers seen, since an attack is only worth its figures on others. A run that was stopped
@@ -62,12 +67,12 @@ def command(
     voices = voices.select(split=split) if split is not None else voices
     train, held_out = split_speakers(voices, chosen)
     with progress_bar("training") as progress:
-        train_encoder(train, chosen, target, progress=progress)
-    encoder = OnnxEncoder(target)
+        train_encoder(train, chosen, out, progress=progress)
+    encoder = OnnxEncoder(out)
     with progress_bar("testing") as progress:
         tested = _held_out_eer(encoder, held_out, progress)
     card = {
-        "name": target.stem,
+        "name": out.stem,
         "dimension": chosen.dimension,
         "licence": licence or "as its data's",
         "origin": f"{chosen.network} trained on {voices.name} by sottovoce train encoder",
@@ -78,12 +83,12 @@ def command(
         "held_out": tested,
         "settings": chosen.to_dict(),
     }
-    write_text(target.with_suffix(".json"), _as_json(card))
+    write_text(out.with_suffix(".json"), _as_json(card))
     if json_to is not None:
         write_json(card, json_to)
     if json_to != "-":
         click.echo(
-            f"{target}: {len(train.speakers)} speakers, {chosen.steps:,} steps; held out: "
+            f"{out}: {len(train.speakers)} speakers, {chosen.steps:,} steps; held out: "
             f"{len(held_out.speakers)} speakers, EER {tested['eer']:.1%}"
         )
 

@@ -44,6 +44,13 @@ _WHEN = {
 }
 
 
+_UNKNOWN = {
+    (404, "Not Found"): "no such address; /openapi.json lists them",
+    (405, "Method Not Allowed"): "another method is needed; see /openapi.json",
+}
+"""What is said in place of the framework's own words."""
+
+
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """OpenAPI's description of refusals."""
     return {one: {"model": Problem, "description": _WHEN[one]} for one in statuses}
@@ -186,4 +193,5 @@ def _invalid(request: Request, error: Exception) -> JSONResponse:
 
 def _http(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)  # noqa: S101  # for the type checker
-    return refused(error.status_code, error.detail, dict(error.headers or {}))
+    line = _UNKNOWN.get((error.status_code, error.detail), error.detail)
+    return refused(error.status_code, line, dict(error.headers or {}))
