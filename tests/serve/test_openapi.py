@@ -55,6 +55,12 @@ def test_every_service_is_in_the_schema(schema: dict[str, Any]) -> None:
     assert posts == set(PATHS)
 
 
+def test_a_client_names_no_model_of_the_server(schema: dict[str, Any]) -> None:
+    posts = [item["post"] for item in schema["paths"].values() if "post" in item]
+    names = {one["name"] for post in posts for one in post.get("parameters", [])}
+    assert "lang" in names and not names & {"tagger", "deny", "allow", "encoder", "vocoder"}
+
+
 @given(data=st.data(), path=st.sampled_from(PATHS), body=BODIES)
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_input_is_a_fault(
