@@ -5,10 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from small_corpus import make_corpus
 
 from sottovoce.audit.config import Study, parse_change, read_study
 from sottovoce.audit.limits import Limit
+from sottovoce.cli import run
 from sottovoce.errors import InputError, UsageError
+from sottovoce.measure.risk import Reidentification
+from sottovoce.report.audit_tables import limits_table
+from sottovoce.report.verdict import remarks
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.yaml"))
 
@@ -65,6 +70,28 @@ def test_paths_are_relative_to_the_file(tmp_path: Path) -> None:
         ("limits: {linkability@population=40: 0.5}", "limits.linkability@population=40: "),
         ("limits: {linkability@population=40: below 1}", "is no limit"),
         ("limits: {eer@people=40: '< 1'}", "no condition is called 'people'"),
+        (
+            "limits: {eer@attacker=semi-informd: '> 0.3'}",
+            "limits: eer@attacker=semi-informd > 0.3: no attacker of this study is called "
+            "'semi-informd'; did you mean 'semi-informed'?",
+        ),
+        ("limits: {eer@attacker=informed: '> 0.3'}", "no attacker of this study is called"),
+        ("limits: {eer@attacker=: '> 0.3'}", "no attacker of this study is called ''"),
+        ("limits: {eer@method=xvector: '> 0.3'}", "no method of this study is called 'xvector'"),
+        ("limits: {eer@linkage=cosine: '> 0.3'}", "no linkage of this study is called 'cosine'"),
+        ("limits: {'rank@population=20,length=30': '> 3'}", "no length of this study is called"),
+        ("limits: {eer@length=3: '> 0.3'}", "length= is for figures over crowds"),
+        ("limits: {linkability@population=1: '< 1'}", "must be a whole number from 2"),
+        ("limits: {linkability@population=many: '< 1'}", "must be a whole number from 2"),
+        ("limits: {'eer@method=mcadams,method=dar': '< 1'}", "method= stands twice"),
+        ("limits: {cllr: '< 1e999'}", "is no limit"),
+        (
+            "{populations: [20], limits: {linkability@population=40: '< 1'}}",
+            "no crowd of 40 is measured; the largest in populations is 20",
+        ),
+        ("populations: [1]", "populations.0: input should be greater than or equal to 2"),
+        ("populations: [20, 0]", "populations.1: "),
+        ("populations: []", "populations: "),
         ("- a list", "not a study"),
         ("a: [", "line 1"),
     ],
@@ -113,7 +140,10 @@ ROW = {
         ("linkability@population=20", "< 0.5", [0.3, 0.6], [False, True]),
         ("linkability@population=20,length=1", "<= 0.3", [0.3], [False]),
         ("linkability@population=1000", "< 0.5", [None], [True]),
-        ("eer@attacker=ignorant", "> 0.25", [], []),
+        ("linkability@ population = 020 , length = 1", "<= 0.3", [0.3], [False]),
+        ("eer@attacker=semi-informd", "> 0.3", [None], [True]),
+        ("eer@method=none", "> 0.3", [None], [True]),
+        ("linkability@population=20,linkage=plda", "< 0.5", [None], [True]),
         ("d_ece", "< 1", [None], [True]),
     ],
 )
@@ -121,3 +151,37 @@ def test_limits(name: str, condition: str, values: list[float], exceeded: list[b
     found = list(Limit.of(name, condition).check([ROW]))
     assert [one["value"] for one in found] == values
     assert [one["exceeded"] for one in found] == exceeded
+
+
+def test_every_curve_over_crowds_can_be_limited() -> None:
+    point = {"length": 1, "population": 20, "value": 2.0}
+    for curve in Reidentification(enrolled=20).to_dict():
+        if curve in Reidentification.CURVES:
+            row = {**ROW, "reidentification": {curve: [point]}}
+            found = list(Limit.of(f"{curve}@population=20", "< 3").check([row]))
+            assert [one["value"] for one in found] == [2.0]
+
+
+def test_a_limit_on_nothing_is_told() -> None:
+    limits = list(Limit.of("eer@attacker=semi-informd", "> 0.3").check([ROW]))
+    findings = {"limits": limits, "rows": [], "corpus": {"excluded": []}}
+    said = remarks({**findings, "training": {"excluded": []}})[0]
+    assert said == (
+        "not measured: eer@attacker=semi-informd > 0.3 for any anonymiser against semi-informd"
+    )
+    page = str(limits_table(findings))
+    assert "any anonymiser" in page and "exceeded" in page
+
+
+def test_a_dry_run_tells_of_limits_that_cannot_be_measured(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    corpus = make_corpus(tmp_path / "voices")
+    limits = "limits={linkability@population=4: '< 1', linkability@population=40: '< 1'}"
+    arguments = ["audit", "--corpus", str(corpus), "--dry-run", "--set"]
+    assert run([*arguments, limits]) == 0
+    shown = [line for line in capsys.readouterr().out.splitlines() if "limit" in line]
+    assert len(shown) == 1 and "linkability@population=40 < 1" in shown[0]
+    assert run([*arguments, "limits={eer@attacker=informed: '> 0.3'}"]) == 2
+    assert run([*arguments, "populations=[1]"]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 2

@@ -21,6 +21,7 @@ from sottovoce.registry import did_you_mean
 
 Value = str | int | float | bool
 Positive = Annotated[int, Field(ge=1)]
+Crowd = Annotated[int, Field(ge=2)]
 
 
 class _Strict(BaseModel):
@@ -68,7 +69,7 @@ class Study(_Strict):
     lengths: list[Positive] = Field(
         default_factory=lambda: [1, 3], min_length=1, description="Utterances a conversation"
     )
-    populations: list[Positive] | None = Field(None, description="Sizes of crowds")
+    populations: list[Crowd] | None = Field(None, min_length=1, description="Sizes of crowds")
     attributes: list[str] = Field(default_factory=lambda: ["gender"])
     utility: Utility = Utility()
     limits: dict[str, str] = Field(
@@ -126,7 +127,25 @@ class Study(_Strict):
         for name in self.linkage:
             if name != BEST:
                 LINKAGES[name]
+        self._check_limits()
         return self
+
+    def _check_limits(self) -> None:
+        """Refuse limits on what this study does not measure, as far as the corpus has no say."""
+        known = {
+            "method": [recipe.method for recipe in self.recipes],
+            "attacker": self.attackers,
+            "linkage": self.linkage,
+            "length": [str(length) for length in self.lengths],
+        }
+        for one in self.limits.items():
+            limit = Limit.of(*one).among(known)
+            asked = int(limit.where.get("population", 0))
+            if self.populations is not None and asked > max(self.populations):
+                raise UsageError(
+                    f"limits: {limit.text}: no crowd of {asked:,} is measured; the largest in "
+                    f"populations is {max(self.populations):,}"
+                )
 
 
 def read_study(path: Path | None, changes: Mapping[str, Any] | None = None) -> Study:

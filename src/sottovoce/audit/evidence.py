@@ -81,6 +81,11 @@ def _sizes(populations: list[int] | None, everybody: int) -> tuple[int, ...] | N
     return tuple(sorted({min(one, everybody) for one in populations}))
 
 
+def crowds(study: Study, everybody: int) -> list[int]:
+    """Sizes of the crowds that figures are measured for, of so many enrolled speakers."""
+    return Settings(populations=_sizes(study.populations, everybody)).sizes(everybody)
+
+
 def originals_of(found: dict[str, Any], folder: Path, record: dict[str, Any]) -> dict[str, Any]:
     """What the same attacker does to speech that nobody anonymised."""
     return {

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from sottovoce.audit.attacking import divide
 from sottovoce.audit.config import Study
+from sottovoce.audit.evidence import crowds
+from sottovoce.audit.limits import Limit
 from sottovoce.audit.workshop import Speech
 from sottovoce.corpus.audio import load_length
 from sottovoce.corpus.formats import open_corpus
@@ -45,7 +47,21 @@ def plan_lines(study: Study, *, cores: int = 2) -> Iterator[str]:
             f"{number}. {recipe.label}: anonymise {(whole + again) / 60:.0f} min of speech, "
             f"{len(study.attackers)} attackers × {len(study.linkage)} linkage functions"
         )
+    yield from _unmeasured(study, len(enrol.corpus.speakers))
     yield f"About {max(1, round(total / cores / 60))} min on {cores} cores, if nothing is done yet."
+
+
+def _unmeasured(study: Study, everybody: int) -> Iterator[str]:
+    """Limits on crowds that this corpus does not have."""
+    sizes = crowds(study, everybody)
+    for limit in (Limit.of(*one) for one in study.limits.items()):
+        asked = limit.where.get("population")
+        if asked is not None and int(asked) not in sizes:
+            listed = ", ".join(f"{size:,}" for size in sizes)
+            yield (
+                f"The limit {limit.text} will not hold: of {everybody:,} speakers no crowd of "
+                f"{int(asked):,} is measured, only {listed}."
+            )
 
 
 def seconds_of(corpus: Corpus) -> float:
