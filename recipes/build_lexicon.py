@@ -6,7 +6,8 @@
 
 Writes, each as tab-separated lines in xz:
 
-    words.<lang>    form, twice its Zipf frequency, path of its Brown cluster (or nothing)
+    words.<lang>    form, twice its Zipf frequency
+    clusters.<lang> path of a Brown cluster, its forms
     names           form, with F (given name) and L (family name)
     places          case-folded places of the world, country code of cities
     surrogates.<lang>   table, value
@@ -106,6 +107,9 @@ COMPANIES = {
 BEFORE = {"Banco", "Grupo", "Hermanos", "Banque", "Groupe", "Gruppo", "Banca", "Fratelli", "SIA"}
 BEFORE |= {"AS", "Irmãos", "Editorial", "Seguros", "Viajes", "Viagens", "Éditions", "Editora"}
 WORDS = 40_000
+CLUSTERED = {"en": 0, "de": 300_000, "es": 0}
+"""Languages with clusters, and how many forms are told besides the most frequent words: without
+them most German compounds would be unknown."""
 WIDESPREAD = 2.5
 """Zipf frequency from which a family name is taken to have many bearers."""
 
@@ -133,25 +137,26 @@ def people(locale: str) -> tuple[set[str], set[str], set[str]]:
     return women | (neutral - men), men | (neutral - women), family
 
 
-def words(lang: str) -> list[str]:
-    """The most frequent forms with frequency and cluster."""
+def words(lang: str) -> dict[str, int]:
+    """The most frequent forms with twice their Zipf frequency."""
     frequency = wordfreq.get_frequency_dict(lang, "best")
     chosen = sorted(frequency, key=lambda w: (-frequency[w], w))
     chosen = [w for w in chosen if any(c.isalpha() for c in w)][:WORDS]
+    return {form: round(2 * wordfreq.freq_to_zipf(frequency[form])) for form in chosen}
+
+
+def clusters(lang: str, known: Iterable[str]) -> list[str]:
+    """Brown clusters of known words, and of the most frequent ones of the clusters' own text."""
     path = Path(spacy_lookups_data.__file__).parent / "data" / f"{lang}_lexeme_cluster.json.gz"
-    clusters: dict[str, int] = {}
-    if path.exists():
-        with gzip.open(path, "rt", encoding="utf-8") as file:
-            for form, cluster in json.load(file).items():
-                if form not in clusters or form.islower():
-                    clusters.setdefault(form, cluster)
-                    clusters.setdefault(form.lower(), cluster)
-    rows = []
-    for form in chosen:
-        zipf = round(2 * wordfreq.freq_to_zipf(frequency[form]))
-        cluster = clusters.get(form)
-        rows.append(f"{form}\t{zipf}\t{'' if cluster is None else format(cluster, 'x')}")
-    return rows
+    found: dict[str, int] = {}
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        for form, cluster in json.load(file).items():  # the most frequent first
+            found.setdefault(form.lower(), cluster)
+    members: dict[int, list[str]] = {}
+    for form in sorted({*known, *list(found)[: CLUSTERED[lang]]} & found.keys()):
+        if not any(c.isspace() for c in form):
+            members.setdefault(found[form], []).append(form)
+    return [f"{cluster:x}\t{' '.join(forms)}" for cluster, forms in sorted(members.items())]
 
 
 def latin(name: str) -> bool:
@@ -269,7 +274,10 @@ def main() -> None:
     write(folder / "names.tsv.xz", rows)
     write(folder / "places.tsv.xz", [f"{name}\t{code}" for name, code in sorted(places().items())])
     for lang in LANGUAGES:
-        write(folder / f"words.{lang}.tsv.xz", words(lang))
+        frequency = words(lang)
+        write(folder / f"words.{lang}.tsv.xz", [f"{w}\t{zipf}" for w, zipf in frequency.items()])
+        if lang in CLUSTERED:
+            write(folder / f"clusters.{lang}.tsv.xz", clusters(lang, frequency))
         write(folder / f"surrogates.{lang}.tsv.xz", surrogates(lang))
 
 

@@ -82,6 +82,22 @@ def test_words_beside_hidden_ones_stay(text: str, lang: str) -> None:
     assert Detector(lang).find([text]) == [[]]
 
 
+@pytest.mark.parametrize(
+    ("text", "lang"),
+    [
+        ("Schreiben Sie eine E-Mail an {} und rufen Sie an.", "de"),
+        ("Skatiet {} par to.", "lv"),
+        ("Write to {} and call me back.", "en"),
+    ],
+)
+@pytest.mark.parametrize("form", ["anna.mueller@firma.de", "https://firma.de/x", "www.firma.de"])
+def test_words_beside_an_address_stay(text: str, lang: str, form: str) -> None:
+    found = Detector(lang).find([text.format(form)])[0]
+    assert [(one.start, one.end) for one in found] == [
+        (text.index("{"), text.index("{") + len(form))
+    ]
+
+
 def test_the_first_word_of_a_command_is_no_name() -> None:
     texts = ["Call Ann Lee now.", "Email Kate about the invoice.", "Tell Mohammed to come."]
     found = Detector("en").find(texts, ["a", "b", "c"])

@@ -141,15 +141,16 @@ class Detector:
     def _look(self, views: Sequence[_View]) -> list[list[Finding]]:
         """One look at every text by itself."""
         words = [[token.text for token in view.tokens] for view in views]
+        formed = [
+            [one for one in patterns.written(v.text, v.tokens, self.lang) if one.kind in self.types]
+            for v in views
+        ]
+        tags = self._tagged([_veiled(*one) for one in zip(words, formed, strict=True)])
         found: list[list[Finding]] = []
-        for view, forms, tagged in zip(views, words, self._tagged(words), strict=True):
+        for view, forms, form, tagged in zip(views, words, formed, tags, strict=True):
             own = view.tokens
-            every = [
-                *tagged,
-                *patterns.written(view.text, own, self.lang),
-                *patterns.spoken(forms, self.lang),
-            ]
-            asked = united([one for one in every if one.kind in self.types])
+            every = [*tagged, *patterns.spoken(forms, self.lang)]
+            asked = united([*form, *(one for one in every if one.kind in self.types)])
             named = [one for one in _unnamed(asked, forms) if one.kind in self.types]
             kept = _without(named, self._allowed.words_in(forms))
             denied = self._denied.find(forms)
@@ -230,6 +231,15 @@ def _uncollected() -> Iterator[None]:
     finally:
         if collecting:
             gc.enable()
+
+
+def _veiled(words: Sequence[str], entities: Iterable[Entity]) -> Sequence[str]:
+    """Words with those hidden that have a form of their own, such as e-mail addresses.
+
+    Taggers never saw the like, and would take the words around for names.
+    """
+    alone = {one.start for one in entities if one.length == 1 and one.score >= 1}
+    return [HIDDEN if i in alone else word for i, word in enumerate(words)] if alone else words
 
 
 def _unnamed(entities: Sequence[Entity], words: Sequence[str]) -> list[Entity]:

@@ -18,7 +18,7 @@ MARGIN = 0.1
 
 @cache
 def _common(lang: str) -> frozenset[str]:
-    return frozenset(form for form, zipf, _ in read_table(f"words.{lang}") if int(zipf) >= COMMON)
+    return frozenset(form for form, zipf in read_table(f"words.{lang}") if int(zipf) >= COMMON)
 
 
 def other_language(texts: Iterable[str], lang: str) -> str | None:

@@ -122,11 +122,21 @@ _LATVIAN_TWO = ("am", "ai", "as", "es", "ei", "im", "os", "um", "iem", "ām", "�
 _LATVIAN_ONE = ("a", "u", "ā", "i", "ī", "e", "ē", "ū")
 
 
+CLUSTERED = ("en", "de", "es")
+"""Languages with clusters of words that stand in like places."""
+
+
+def _clusters(lang: str) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for cluster, forms in read_table(f"clusters.{lang}") if lang in CLUSTERED else ():
+        found.update(dict.fromkeys(forms.split(" "), int(cluster, 16)))
+    return found
+
+
 @cache
 def lexicon(lang: str) -> Lexicon:
     """The lookups of a language, read once."""
     check_language(lang)
-    words = read_table(f"words.{lang}")
     places = {tuple(name.split()): code for name, code in read_table("places")}
     starts: dict[str, int] = {}
     for place in places:
@@ -134,8 +144,8 @@ def lexicon(lang: str) -> Lexicon:
         starts[place[0]] = max(longest, starts.get(place[0], 0))
     return Lexicon(
         lang,
-        {form: int(zipf) for form, zipf, _ in words},
-        {form: int(cluster, 16) for form, _, cluster in words if cluster},
+        {form: int(zipf) for form, zipf in read_table(f"words.{lang}")},
+        _clusters(lang),
         dict(read_table("names")),
         places,
         starts,
