@@ -195,7 +195,7 @@ def bad_arguments(folder: Path) -> dict[str, list[str]]:
         "--lengths a,b": arguments(folder, "--lengths", "a,b"),
         "--lengths 1.5": arguments(folder, "--lengths", "1.5"),
         "lengths (0,)": arguments(folder, "--lengths", "0"),
-        "--lengths :": arguments(folder, "--lengths", ""),
+        "--lengths ,": arguments(folder, "--lengths", ","),
         "length 99": arguments(folder, "--lengths", "99"),
         "--populations x": arguments(folder, "--populations", "x"),
         "population 25: must be 2 to 24": arguments(folder, "--populations", "25"),

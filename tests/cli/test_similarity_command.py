@@ -107,6 +107,44 @@ def test_the_centre_is_the_mean_of_the_training_vectors(folder: Path) -> None:
     assert np.allclose(centred.enrol(vectors, 1), np.eye(32), atol=1e-5)
 
 
+def test_kaldi_archives(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same vectors as .ark give the same numbers, on one side or on both."""
+    with np.load(folder / "o.npz") as o:
+        speakers = "".join(
+            f"{u} {s}\n" for u, s in zip(o["utterances"], o["speakers"], strict=True)
+        )
+    (folder / "utt2spk").write_text(speakers + "further someone\n", "utf-8")
+    for side in ("o", "p"):
+        with np.load(folder / f"{side}.npz") as arrays:
+            rows = zip(arrays["utterances"], arrays["vectors"].tolist(), strict=True)
+            lines = [f"{who}  [ {' '.join(map(repr, vector))} ]\n" for who, vector in rows]
+        (folder / f"{side}.ark").write_text("".join(lines), "utf-8")
+
+    def asked(original: str, anonymised: str, *more: str) -> list[str]:
+        files = ["--original", str(folder / original), "--anonymised", str(folder / anonymised)]
+        return ["similarity", *files, "--json", "--no-interval", *more]
+
+    found = []
+    names = ["--utt2spk", str(folder / "utt2spk")]
+    for line in (
+        asked("o.npz", "p.npz"),
+        asked("o.npz", "p.ark", *names),
+        asked("o.ark", "p.ark", *names),
+    ):
+        assert run(line) == 0
+        found.append(json.loads(capsys.readouterr().out))
+    assert found[0]["deid"] == found[1]["deid"] == found[2]["deid"]
+    assert [one["name"] for one in found[1]["provenance"]["inputs"]] == [
+        "o.npz",
+        "p.ark",
+        "utt2spk",
+    ]
+    assert run(asked("o.npz", "p.ark")) == 2
+    assert "name its utt2spk file too" in capsys.readouterr().err
+    assert run(asked("o.npz", "p.npz", *names)) == 2
+    assert "goes with Kaldi archives" in capsys.readouterr().err
+
+
 def test_an_unknown_back_end_is_guessed() -> None:
     with pytest.raises(UsageError, match="did you mean 'cosine'"):
         make_backend("cosin", None, None, like=Embeddings.of(np.eye(3), ["a", "b", "c"]))

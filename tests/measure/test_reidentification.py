@@ -457,6 +457,16 @@ def test_strangers_only_are_refused() -> None:
         reidentify(known, strangers, settings=QUICK)
 
 
+def test_a_refusal_gives_the_reason_and_nothing_else() -> None:
+    enrol, trial = voices(10, 4)
+    ids = np.arange(len(enrol)).astype(np.str_)
+    enrol, trial = replace(enrol, utterances=ids), replace(trial, utterances=ids)
+    with pytest.raises(TooFewError) as caught:
+        reidentify(enrol, trial, settings=replace(QUICK, lengths=(9,)))
+    assert str(caught.value).startswith("length 9: heard: no speaker has 9 utterances")
+    assert "both sides" not in str(caught.value)
+
+
 def test_all_lengths_too_long_is_refused() -> None:
     with pytest.raises(TooFewError, match=r"length 5: .*; length 9: "):
         reidentify(*voices(10, 4), settings=replace(QUICK, lengths=(5, 9)))

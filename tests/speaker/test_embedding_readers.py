@@ -14,7 +14,7 @@ import pytest
 
 from sottovoce.errors import SottovoceError
 from sottovoce.speaker import Embeddings
-from sottovoce.speaker.readers import READERS, read_embeddings
+from sottovoce.speaker.readers import READERS, read_embeddings, read_sets
 
 VECTORS = np.random.default_rng(0).normal(size=(5, 3)).astype(np.float32)
 WHO = ["bob", "ann", "bob", "cyd", "ann"]
@@ -203,8 +203,10 @@ def test_cut_off_arrays_of_a_directory(name: str, tmp_path: Path) -> None:
 def test_cut_off_archives(kind: str, tmp_path: Path) -> None:
     path, speakers = ark(tmp_path / "set.ark", kind), utt2spk(tmp_path)
     whole = path.read_bytes()
-    cuts = range(1, len(whole) - (2 if kind == "text" else 0))
-    for keep in cuts:
+    ends = np.cumsum([len(entry(*one, kind)) for one in zip(IDS, VECTORS, strict=True)])
+    if kind == "text":  # whole without its line end, too
+        ends = np.concatenate((ends - 1, ends))
+    for keep in sorted(set(range(1, len(whole))) - set(ends.tolist())):
         write(path, whole[:keep])
         with pytest.raises(SottovoceError, match=r"set\.ark"):
             read_embeddings(path, utt2spk=speakers)
@@ -321,13 +323,33 @@ def test_bad_archives(content: bytes, complaint: str, tmp_path: Path) -> None:
     assert complaint in refusal(path, utt2spk=utt2spk(tmp_path, [("utt-0", "ann")]))
 
 
-def test_archive_and_utt2spk_must_match(tmp_path: Path) -> None:
+def test_utt2spk_may_be_that_of_a_whole_corpus(tmp_path: Path) -> None:
+    path = ark(tmp_path / "set.ark")
+    speakers = utt2spk(tmp_path, [("utt-9", "dan"), *PAIRS])
+    found = read_embeddings(path, utt2spk=speakers)
+    same(found, gender=False)
+    assert "dan" not in found.names
+
+
+def test_utt2spk_goes_to_the_archives_of_several_sets(tmp_path: Path) -> None:
+    archive, arrays = ark(tmp_path / "set.ark"), npz(tmp_path / "set.npz")
+    speakers = utt2spk(tmp_path)
+    first, second = read_sets((arrays, archive), utt2spk=speakers)
+    same(first)
+    same(second, gender=False)
+    for one in read_sets((arrays, arrays)):
+        same(one)
+    with pytest.raises(SottovoceError, match=r"utt2spk: goes with Kaldi archives .*set\.npz"):
+        read_sets((arrays, arrays), utt2spk=speakers)
+    with pytest.raises(SottovoceError, match=r"set\.ark: .* name its utt2spk file too"):
+        read_sets((arrays, archive))
+
+
+def test_every_utterance_of_an_archive_needs_a_speaker(tmp_path: Path) -> None:
     path = ark(tmp_path / "set.ark")
     speakers = utt2spk(tmp_path, PAIRS[4:])
     message = refusal(path, utt2spk=speakers)
     assert "utt-0, utt-1, utt-2 and 1 more" in message and str(speakers) in message
-    speakers = utt2spk(tmp_path, [*PAIRS, ("utt-9", "dan")])
-    assert "no vector in" in refusal(path, utt2spk=speakers)
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from sottovoce.cli.options import (
     split_names,
     write_json,
 )
+from sottovoce.errors import UsageError
 
 
 @click.command(
@@ -63,6 +64,9 @@ def command(
         raise click.UsageError("name one score file, or --example for the built-in scores")
     if example and (trials or utt2spk):
         raise click.UsageError("--example has its own trials; leave --trials and --utt2spk out")
+    names = split_names(only)
+    if names == []:
+        raise UsageError(f"--only {only}: names no measure; write e.g. --only eer,d_ece")
     source = (
         example_scores() if scores is None else read_scores(scores, trials=trials, utt2spk=utt2spk)
     )
@@ -71,7 +75,7 @@ def command(
             source,
             interval=None if no_interval else interval,
             replicates=resamples,
-            only=split_names(only),
+            only=names,
             seed=seed,
             progress=progress,
         )
@@ -83,7 +87,7 @@ def command(
         inputs = [path for path in (scores, trials, utt2spk) if path is not None]
         made = provenance(
             inputs,
-            only=split_names(only),
+            only=names,
             interval=None if no_interval else interval,
             resamples=resamples,
             seed=seed,

@@ -36,6 +36,9 @@ from sottovoce.cli.options import (
     metavar="FILE",
     help="Embeddings of the same recordings, anonymised.",
 )
+@click.option(
+    "--utt2spk", type=click.Path(path_type=Path), help="Speakers of Kaldi .ark embeddings."
+)
 @backend_options
 @click.option(
     "--figures", type=click.Path(path_type=Path), metavar="DIR", help="Write the heat map there."
@@ -45,6 +48,7 @@ from sottovoce.cli.options import (
 def command(
     original: Path,
     anonymised: Path,
+    utt2spk: Path | None,
     backend: str,
     train: Path | None,
     lda: int | None,
@@ -57,13 +61,14 @@ def command(
 ) -> None:
     """Similarity matrices, de-identification DeID and voice distinctiveness G_VD.
 
-    Embeddings are a .npz file (arrays vectors and speakers), a .parquet table or a directory of
-    arrays. Where both sets have utterance ids recordings are matched by id, else row by row.
+    Embeddings are a .npz file (arrays vectors and speakers), a .parquet table, a Kaldi .ark or a
+    directory of arrays. Where both sets have utterance ids recordings are matched by id, else row
+    by row.
     """
     from sottovoce.measure.similarity import similarity
-    from sottovoce.speaker.readers import read_embeddings
+    from sottovoce.speaker.readers import read_sets
 
-    before, after = read_embeddings(original), read_embeddings(anonymised)
+    before, after = read_sets((original, anonymised), utt2spk=utt2spk)
     with progress_bar("comparing voices") as progress:
         found = similarity(
             before,
@@ -79,7 +84,7 @@ def command(
 
         write_similarity_figure(found, figures)
     if json_to is not None:
-        inputs = [path for path in (original, anonymised, train) if path is not None]
+        inputs = [path for path in (original, anonymised, train, utt2spk) if path is not None]
         made = provenance(inputs, backend=backend, seed=seed)
         write_json({**found.to_dict(), "provenance": made}, json_to)
     if json_to != "-":

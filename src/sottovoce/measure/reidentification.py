@@ -81,13 +81,15 @@ def reidentify(
         raise InputError(
             f"populations {settings.populations}: none is 2 to {everybody:,}, the enrolled speakers"
         )
+    reasons = []
     for length in sorted(set(settings.lengths)):
         try:
             _one_length(result, enrol, trial, backend, settings, length, sizes, progress)
         except TooFewError as error:
-            result.notes.append(f"length {length}: {error}")
+            reasons.append(f"length {length}: {error}")
+            result.notes.append(reasons[-1])
     if not result.linkability:
-        raise TooFewError("; ".join(dict.fromkeys(result.notes)))
+        raise TooFewError("; ".join(reasons))
     return result
 
 

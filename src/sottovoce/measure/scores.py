@@ -36,13 +36,25 @@ class Speakers:
     count: int
 
     @classmethod
-    def from_names(cls, mated: ArrayLike, enrol: ArrayLike, trial: ArrayLike) -> Speakers:
-        """Number the speakers: one name a mated trial, two names a non-mated trial."""
-        sides = [_as_names(side) for side in (mated, enrol, trial)]
-        names, codes = np.unique(np.concatenate(sides), return_inverse=True)
-        first, second = len(sides[0]), len(sides[0]) + len(sides[1])
-        codes = codes.astype(np.int64)
-        return cls(codes[:first], codes[first:second], codes[second:], len(names))
+    def from_names(
+        cls, mated: ArrayLike, enrol: ArrayLike, trial: ArrayLike, *, origin: str | None = None
+    ) -> Speakers:
+        """Number the speakers: one name a mated trial, two names a non-mated trial.
+
+        ``origin`` is what to call them in error messages, such as the file they come from.
+        """
+        before = "" if origin is None else f"{origin}: "
+        given = {"mated": mated, "non-mated enrol": enrol, "non-mated trial": trial}
+        sides = {
+            f"{before}{side} speakers": _as_names(names, f"{before}{side} speakers")
+            for side, names in given.items()
+        }
+        names, codes = np.unique(np.concatenate(list(sides.values())), return_inverse=True)
+        ends = np.cumsum([len(side) for side in sides.values()])[:-1]
+        numbers = np.split(codes.astype(np.int64), ends)
+        for where, own in zip(sides, numbers, strict=True):
+            _refuse_nameless(names, own, where)
+        return cls(numbers[0], numbers[1], numbers[2], len(names))
 
 
 class ScoreSource(Protocol):
@@ -142,13 +154,25 @@ class Scores:
         yield self.nonmated
 
 
-def _as_names(values: ArrayLike) -> NDArray[np.str_]:
+def _as_names(values: ArrayLike, where: str) -> NDArray[np.str_]:
     array = np.asarray(values)
-    if array.ndim != 1 or array.dtype.kind not in "UiuO":
+    if array.ndim != 1 or array.dtype.kind not in "UiuOS":
         raise InputError(
-            f"speakers: {array.dtype} of shape {array.shape}; give a flat list of names or numbers"
+            f"{where}: {array.dtype} of shape {array.shape}; give a flat list of names or numbers"
         )
-    return array.astype(np.str_)
+    if array.dtype.kind != "S":
+        return array.astype(np.str_)
+    try:
+        return np.char.decode(array, "utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"{where}: names are not UTF-8; save them as text") from None
+
+
+def _refuse_nameless(names: NDArray[np.str_], numbers: IntArray, where: str) -> None:
+    """Refuse empty names: looked for among the different ones, which are few."""
+    for empty in np.flatnonzero(np.char.strip(names) == ""):
+        for place in np.flatnonzero(numbers == empty)[:1]:
+            raise InputError(f"{where}: position {place:,} has an empty name; name the speaker")
 
 
 def as_scores(values: ArrayLike, where: str) -> FloatArray:

@@ -6,7 +6,7 @@ A directory may hold more vectors than memory: they are mapped, and read where t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +35,7 @@ def read_embeddings(path: Path | str, *, utt2spk: Path | str | None = None) -> E
     for named in (path, utt2spk):
         if named is not None:
             check_there(Path(named))
-    if path.suffix == ".ark" and path.is_file():
+    if _is_archive(path):
         if utt2spk is None:
             raise InputError(f"{path}: an archive holds no speakers; name its utt2spk file too")
         return read_ark(path, Path(utt2spk))
@@ -49,6 +49,18 @@ def read_embeddings(path: Path | str, *, utt2spk: Path | str | None = None) -> E
             "directory with vectors.npy"
         )
     return READERS[path.suffix](path)
+
+
+def read_sets(paths: Sequence[Path], *, utt2spk: Path | None = None) -> list[Embeddings]:
+    """Read several sets; ``utt2spk`` goes to the Kaldi archives among them, and to nothing else."""
+    if utt2spk is not None and not any(_is_archive(path) for path in paths):
+        named = ", ".join(map(str, paths))
+        raise InputError(f"{utt2spk}: goes with Kaldi archives (.ark); leave it out for {named}")
+    return [read_embeddings(one, utt2spk=utt2spk if _is_archive(one) else None) for one in paths]
+
+
+def _is_archive(path: Path) -> bool:
+    return path.suffix == ".ark" and path.is_file()
 
 
 # ================================================================================= NumPy, Parquet
@@ -184,7 +196,7 @@ _ID = re.compile(rb"\s*(\S+)[ \t]")
 def read_ark(path: Path, utt2spk: Path) -> Embeddings:
     """A Kaldi archive of vectors, text or binary, with the speakers of all its utterances.
 
-    Neither file may name an utterance that the other does not have.
+    ``utt2spk`` may name further utterances, as that of a whole corpus does.
     """
     try:
         data = path.read_bytes()
@@ -200,8 +212,10 @@ def read_ark(path: Path, utt2spk: Path) -> Embeddings:
     if len(lengths) > 1:
         raise InputError(f"{path}: {_mixed(lengths)}")
     speaker_of = _read_utt2spk(utt2spk)
-    _refuse_alone(ids, set(speaker_of), path, f"no speaker in {utt2spk}")
-    _refuse_alone(list(speaker_of), set(ids), utt2spk, f"no vector in {path}")
+    unknown = [one for one in ids if one not in speaker_of]
+    if unknown:
+        listed = first_few(unknown, len(unknown))
+        raise InputError(f"{path}: no speaker in {utt2spk} for {listed}; add them there")
     arrays = {
         "vectors": np.array(vectors),
         "speakers": np.array([speaker_of[one] for one in ids], np.str_),
@@ -260,10 +274,3 @@ def _read_utt2spk(path: Path) -> dict[str, str]:
             raise InputError(f"{path}: line {number} names {words[0]} again; keep one line each")
         speaker_of[words[0]] = words[1]
     return speaker_of
-
-
-def _refuse_alone(ids: list[str], known: set[str], path: Path, complaint: str) -> None:
-    alone = [one for one in ids if one not in known]
-    if alone:
-        listed = first_few(alone, len(alone))
-        raise InputError(f"{path}: {complaint} for {listed}; the two files must match")

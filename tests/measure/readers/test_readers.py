@@ -131,6 +131,12 @@ def test_line_ends_and_byte_order_marks(end: str, mark: str, tmp_path: Path) -> 
     same_scores(read_scores(write(tmp_path / "set.csv", text)), np.array([1.5]), np.array([0.5]))
 
 
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_blanks_in_the_header_and_around_values(mark: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "set.csv", f"{mark} label , score\nmated, 2.5\nnonmated , -1 \n")
+    same_scores(read_scores(path), np.array([2.5]), np.array([-1.0]))
+
+
 def test_other_columns_are_ignored(tmp_path: Path) -> None:
     others = [pl.lit("x").alias(name) for name in ("line", "value", "mated", "index", "note")]
     frame = table().with_columns(others).select("line", "label", "mated", "value", "note", "score")
@@ -359,6 +365,19 @@ def test_kaldi_joins_by_id_whatever_the_order(tmp_path: Path) -> None:
     assert summaries[0] == summaries[1] == summaries[2]
 
 
+@pytest.mark.parametrize("which", ["scores", "trials", "utt2spk"])
+def test_kaldi_with_a_byte_order_mark(which: str, tmp_path: Path) -> None:
+    scores, trials = kaldi(tmp_path)
+    files = {"scores": scores, "trials": trials, "utt2spk": tmp_path / "utt2spk"}
+    write(files["utt2spk"], "u1 s1\nu2 s2\n")
+    before = read_scores(scores, trials=trials, utt2spk=files["utt2spk"])
+    write(files[which], b"\xef\xbb\xbf" + files[which].read_bytes())
+    found = read_scores(scores, trials=trials, utt2spk=files["utt2spk"])
+    same_scores(found, before.mated, nonmated_of(before))
+    assert found.speakers is not None and before.speakers is not None
+    assert found.speakers.count == before.speakers.count == 3
+
+
 def test_kaldi_white_space(tmp_path: Path) -> None:
     scores = write(tmp_path / "x.scores", "\n  a\tb   1.5 \r\n\nc d\t0.5")
     trials = write(tmp_path / "x.trials", "c d nontarget\n\n\n a b  target\r\n")
@@ -551,6 +570,7 @@ def test_only_the_first_few_lines_are_named(tmp_path: Path) -> None:
 PARQUETS: dict[str, tuple[pl.DataFrame, str]] = {
     "no score": (pl.DataFrame({"label": ["mated"]}), "no column 'score'"),
     "no label": (pl.DataFrame({"score": [1.0]}), "no column 'label'"),
+    "blank in a name": (pl.DataFrame({"score": [1.0], " label": ["1"]}), "(has score, ' label')"),
     "no rows": (table().clear(), ""),
     "NaN mated": (table(np.array([1, np.nan])), "not finite"),
     "NaN non-mated": (table(nonmated=np.array([1, np.nan, 2])), "not finite"),
@@ -719,6 +739,50 @@ def test_npz_with_speakers_of_another_length(which: str, tmp_path: Path) -> None
     arrays = {**SPEAKER_ARRAYS, which: np.array(["a", "b", "c"])}
     message = refusal(npz(tmp_path / "bad.npz", mated=[1.0, 2], nonmated=[0.0, 1], **arrays))
     assert "speakers given for" in message
+
+
+SAID = {
+    "mated_speaker": "mated",
+    "nonmated_enrol_speaker": "non-mated enrol",
+    "nonmated_trial_speaker": "non-mated trial",
+}
+NAMES = tuple(SAID)
+
+
+def speaker_arrays() -> dict[str, Any]:
+    sides = (np.array(["a", "b"]), np.array(["a", "b", "c"]), np.array(["b", "c", "a"]))
+    scores = {"mated": [1.0, 2.0], "nonmated": [0.0, 0.5, 0.25]}
+    return {**scores, **dict(zip(NAMES, sides, strict=True))}
+
+
+def test_npz_with_speakers_as_bytes(tmp_path: Path) -> None:
+    arrays = speaker_arrays()
+    np.savez(tmp_path / "set.npz", **arrays)
+    texts = read_scores(tmp_path / "set.npz").speakers
+    np.savez(tmp_path / "set.npz", **{**arrays, **{n: arrays[n].astype("S") for n in NAMES}})
+    found = read_scores(tmp_path / "set.npz").speakers
+    assert found is not None and texts is not None and found.count == texts.count == 3
+    assert found.nonmated_trial.tolist() == texts.nonmated_trial.tolist()
+
+
+@pytest.mark.parametrize(("name", "words"), SAID.items())
+@pytest.mark.parametrize("bad", [np.array([b"\xff"]), np.array([1.5]), np.array([[1]])])
+def test_npz_with_speakers_that_are_no_names(
+    bad: Any, name: str, words: str, tmp_path: Path
+) -> None:
+    np.savez(tmp_path / "set.npz", **{**speaker_arrays(), name: bad})
+    assert f"{words} speakers: " in refusal(tmp_path / "set.npz")
+
+
+@pytest.mark.parametrize(("name", "words"), SAID.items())
+@pytest.mark.parametrize("empty", ["", "  "])
+def test_npz_with_empty_names(empty: str, name: str, words: str, tmp_path: Path) -> None:
+    arrays = speaker_arrays()
+    arrays[name] = arrays[name].astype("U2")
+    arrays[name][1] = empty
+    np.savez(tmp_path / "set.npz", **arrays)
+    message = refusal(tmp_path / "set.npz")
+    assert f"{words} speakers: position 1 has an empty name" in message
 
 
 def test_npz_with_pickled_speakers(tmp_path: Path) -> None:

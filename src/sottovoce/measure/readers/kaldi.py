@@ -49,7 +49,7 @@ def read_kaldi(scores: Path, trials: Path, utt2spk: Path | None = None) -> Score
 def _columns(path: Path, names: list[str]) -> pl.DataFrame:
     """Columns of a file of white-space separated words, with line numbers."""
     try:
-        text = path.read_bytes().decode("utf-8")
+        text = path.read_bytes().decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: not a readable text file ({brief(error)})") from None
     lines = pl.DataFrame({"text": text.split("\n")}, schema={"text": pl.String})

@@ -35,4 +35,4 @@ def _speakers(path: Path, arrays: Arrays) -> Speakers | None:
     if len(given) < len(SPEAKERS):
         lacking = next(name for name in SPEAKERS if name not in arrays)
         raise InputError(f"{path}: has {given[0]!r} but no {lacking!r}; give all three or none")
-    return Speakers.from_names(*(arrays[name] for name in SPEAKERS))
+    return Speakers.from_names(*(arrays[name] for name in SPEAKERS), origin=str(path))

@@ -26,10 +26,13 @@ BAD_LABEL = "label is neither mated nor nonmated"
 
 
 def read_csv(path: Path) -> Scores:
-    """Read scores from a comma- or (``.tsv``) tab-separated file with a header line."""
+    """Read scores from a comma- or (``.tsv``) tab-separated file with a header line.
+
+    Blanks around names in the header and around values do not matter.
+    """
     separator = "\t" if path.suffix == ".tsv" else ","
     try:
-        table = pl.read_csv(path, separator=separator, infer_schema=False)
+        table = pl.read_csv(path, separator=separator, infer_schema=False).rename(str.strip)
     except (pl.exceptions.PolarsError, OSError) as error:
         raise InputError(f"{path}: not a readable table ({brief(error)})") from None
     return from_table(table, path, first_line=2)
@@ -46,8 +49,9 @@ def from_table(table: pl.DataFrame, path: Path, *, first_line: int = 1) -> Score
         raise InputError(f"{path}: column 'score' holds {kind} values; scores must be real numbers")
     if LINE not in table.columns:
         table = table.with_row_index(LINE, offset=first_line)
+    score = pl.col("score").str.strip_chars() if kind == pl.String else pl.col("score")
     values = table.with_columns(
-        pl.col("score").cast(pl.Float64, strict=False).alias(VALUE), mated_label().alias(MATED_ROW)
+        score.cast(pl.Float64, strict=False).alias(VALUE), mated_label().alias(MATED_ROW)
     )
     refuse(values.filter(pl.col(VALUE).is_null()), "score is not a number", path)
     refuse(values.filter(~pl.col(VALUE).is_finite()), "score is not finite", path)
@@ -76,7 +80,7 @@ def check_columns(columns: list[str], path: Path) -> None:
     """Refuse a table without the two columns that are needed."""
     for name in ("score", "label"):
         if name not in columns:
-            have = ", ".join(columns[:8])
+            have = ", ".join(one if one == one.strip() else repr(one) for one in columns[:8])
             raise InputError(f"{path}: no column {name!r} (has {have}); name it in the header")
 
 
