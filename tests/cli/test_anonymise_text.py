@@ -153,3 +153,80 @@ def test_processes_side_by_side_share_nothing(tmp_path: Path) -> None:
     assert one.replace("markerone", "") != two.replace("markertwo", "")
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == sorted(f"{n}.{e}" for n in ("one", "two") for e in ("txt", "out", "allow"))
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        ["--tau", "7"],
+        ["--types", "FOO"],
+        ["--lang", "xx"],
+        ["--p", "3"],
+        ["--tagger", "nofile"],
+        ["--copy-fields", "raw"],
+        ["--deny", "nofile"],
+    ],
+)
+def test_a_refused_run_leaves_no_key(source: Path, tmp_path: Path, bad: list[str]) -> None:
+    with pytest.raises((InputError, UsageError)):
+        run(source, tmp_path / "o", "--key", tmp_path / "k", *bad)
+    assert not (tmp_path / "k").exists() and not (tmp_path / "o").exists()
+
+
+def test_a_run_that_cannot_write_leaves_no_key_and_keeps_one_that_was(
+    source: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(UsageError, match="a folder is there"):
+        run(source, tmp_path / "folder", "--key", tmp_path / "k")
+    with pytest.raises(InputError, match="cannot be written"):
+        run(source, source / "below", "--key", tmp_path / "k")
+    assert not (tmp_path / "k").exists()
+    run(source, tmp_path / "o", "--key", tmp_path / "k")
+    with pytest.raises(InputError, match="cannot be written"):
+        run(source, source / "below", "--key", tmp_path / "k")
+    assert (tmp_path / "k").exists()
+
+
+def test_an_interrupted_run_leaves_no_key(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("sottovoce.files.write_text", interrupted)
+        run(source, tmp_path / "o", "--key", tmp_path / "k")
+    assert not (tmp_path / "k").exists()
+    with monkeypatch.context() as patched:
+        patched.setattr("sottovoce.anonymise.text.TextAnonymiser.transform_all", interrupted)
+        run(source, tmp_path / "o", "--key", tmp_path / "k")
+    assert not (tmp_path / "k").exists() and not (tmp_path / "o").exists()
+
+
+def test_no_file_is_written_over_another(source: Path, tmp_path: Path) -> None:
+    before = source.read_bytes()
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "o9.txt")
+    one = tmp_path / "one.json"
+    for args in (
+        (source, tmp_path / "o9.txt", "--key", tmp_path / "o9.txt"),
+        (source, tmp_path / "o9.txt", "--key", link),
+        (source, tmp_path / "o9.txt", "--key", source),
+        (source, tmp_path / "o9.txt", "--key", one, "--json", one),
+        (source, one, "--json", one),
+    ):
+        with pytest.raises(UsageError, match="name another to write"):
+            run(*args)
+    assert source.read_bytes() == before
+    assert not (tmp_path / "o9.txt").exists() and not one.exists()
+
+
+def test_fields_that_are_left_out_are_named_and_their_words_are_not(tmp_path: Path) -> None:
+    rows = {"text": "so be it", "raw": "Ann", "speaker": "s1"}
+    (tmp_path / "a.jsonl").write_text(json.dumps(rows))
+    done = run(tmp_path / "a.jsonl", tmp_path / "b.jsonl")
+    assert "raw,speaker" in done.stderr and "Ann" not in done.output
+    assert json.loads((tmp_path / "b.jsonl").read_text()) == {"text": "so be it"}
+    done = run(tmp_path / "a.jsonl", tmp_path / "c.jsonl", "--copy-fields", "speaker, raw")
+    assert json.loads((tmp_path / "c.jsonl").read_text()) == rows and not done.stderr

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sottovoce.cli.options import JsonCommand, json_option, provenance, write_json
+from sottovoce.cli.options import JsonCommand, json_option, provenance, split_names, write_json
 from sottovoce.errors import UsageError
 
 if TYPE_CHECKING:
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from sottovoce.anonymise.text.entities import Finder
 
 STRATEGIES = ["redact", "typed", "instance", "named", "word", "full", "generalise", "hmac"]
+SHOWN = 10
+"""Fields that were left out and are named."""
 
 
 @click.command(
@@ -48,6 +50,7 @@ STRATEGIES = ["redact", "typed", "instance", "named", "word", "full", "generalis
 )
 @click.option("--tagger", help="FILE of 'train entities'; spacy:NAME, gliner:FOLDER ask as well.")
 @click.option("--format", "form", help="lines, kaldi, jsonl or ctm. [default: by name]")
+@click.option("--copy-fields", help="Fields of .jsonl to copy unread, e.g. speaker,words.norm.")
 @click.option("--key", type=click.Path(path_type=Path), help="Secret to draw with; made if new.")
 @click.option("--reproducible", type=click.IntRange(min=0), help="Public seed: hides no draws.")
 @click.option("--no-propagate", is_flag=True, help="Do not look for found names elsewhere.")
@@ -61,7 +64,8 @@ def command(**asked: Any) -> None:
     """Find private words in IN, replace them, write OUT.
 
     IN has a text a line, or is Kaldi's 'text', .jsonl ({"text": …} or {"words": [{"w", "t0",
-    "t1"}]}) or .ctm. Neither --report nor --json shows a private word.
+    "t1"}]}) or .ctm. Other fields of .jsonl with words in them are left out. Neither --report nor
+    --json shows a private word.
     """
     if asked["listed"]:
         _list(asked["json_to"])
@@ -98,38 +102,55 @@ def _secret(asked: dict[str, Any]) -> Any:
         if asked["key"] is not None:
             raise UsageError("--key and --reproducible: a draw is secret or repeatable; name one")
         return Secret.reproducible(asked["reproducible"])
-    if asked["key"] is None:
-        return Secret.generate()
-    if asked["key"].exists():
+    if asked["key"] is not None and asked["key"].exists():
         return Secret.load(asked["key"])
-    secret = Secret.generate()
-    secret.save(asked["key"])
-    return secret
+    return Secret.generate()
+
+
+def _check_files(asked: dict[str, Any]) -> None:
+    """Refuse to write over what is read, or one result over another."""
+    target, json_to = asked["target"], asked["json_to"]
+    report = Path(json_to) if json_to not in (None, "-") else None
+    read = {"IN": asked["source"], "--deny": asked["deny"], "--allow": asked["allow"]}
+    written = {"OUT": target, "--key": asked["key"], "--json": report}
+    taken = {path.resolve(): name for name, path in read.items() if path is not None}
+    for name, path in written.items():
+        if path is not None and (other := taken.setdefault(path.resolve(), name)) != name:
+            what = "the file to be read" if other in read else f"the file of {other}"
+            raise UsageError(f"{name} {path}: {what}; name another to write")
+    if target.is_dir():
+        raise UsageError(f"{target}: a folder is there; name a file")
+    if target.exists():
+        raise UsageError(f"{target}: there already; name another to write")
 
 
 def _transform(asked: dict[str, Any]) -> None:
+    from sottovoce.anonymise.recording.folder import gone_on_failure
     from sottovoce.anonymise.text import TextAnonymiser
     from sottovoce.anonymise.text.documents import read_batch
     from sottovoce.files import write_text
 
-    source, target = asked["source"], asked["target"]
-    if source.exists() and target.exists() and source.samefile(target):
-        raise UsageError(f"{target}: the file to be read; name another to write")
-    if target.exists() and not target.is_dir():
-        raise UsageError(f"{target}: there already; name another to write")
-    settings = _detector(asked)
-    batch = read_batch(source, asked["form"])
+    _check_files(asked)
+    source, target, key = asked["source"], asked["target"], asked["key"]
+    settings, secret = _detector(asked), _secret(asked)
+    copied = split_names(asked["copy_fields"]) or []
+    batch = read_batch(source, asked["form"], copied=copied)
     anonymiser = TextAnonymiser(
         strategy=asked["strategy"],
         scope=asked["scope"],
         p=asked["probability"],
-        secret=_secret(asked),
+        secret=secret,
         **settings,
     )
     done = anonymiser.transform_all(
         batch.texts, batch.documents, use_corpus_tables=asked["allow_corpus_tables"]
     )
-    write_text(target, batch.write(done))
+    with gone_on_failure(key or target):
+        if key is not None and not key.exists():
+            secret.save(key)
+        write_text(target, batch.write(done))
+    if batch.left_out:
+        _tell_left_out(batch.left_out)
     from sottovoce.anonymise.text.account import account
 
     told = account(anonymiser, batch, done)
@@ -146,6 +167,16 @@ def _transform(asked: dict[str, Any]) -> None:
             click.echo(f"caution: this looks like {told.other_language!r}; check --lang", err=True)
         if asked["report"]:
             click.echo("\n".join(told.lines()))
+
+
+def _tell_left_out(fields: tuple[str, ...]) -> None:
+    """Which fields are missing, and how to have them; nothing of what they held."""
+    some = ",".join(fields[:SHOWN]) + (" …" if len(fields) > SHOWN else "")
+    count = f"{len(fields):,} field" + ("s" if len(fields) > 1 else "")
+    click.echo(
+        f"left out {count} with words that nobody looked at: {some}; --copy-fields copies them",
+        err=True,
+    )
 
 
 def _settings(asked: dict[str, Any]) -> dict[str, Any]:

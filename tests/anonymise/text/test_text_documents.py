@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from sottovoce.anonymise.text import TextAnonymiser
+from sottovoce.anonymise.text import TextAnonymiser, Transformed
+from sottovoce.anonymise.text.anonymiser import Span
 from sottovoce.anonymise.text.conll import Sentence, read_conll, write_conll
-from sottovoce.anonymise.text.documents import read_batch
+from sottovoce.anonymise.text.documents import read_batch, regroup
 from sottovoce.anonymise.text.lists import read_phrases
 from sottovoce.errors import InputError, UsageError
 
@@ -43,7 +44,7 @@ def test_json_lines_with_times(tmp_path: Path) -> None:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     one, two = map(json.loads, through(path).splitlines())
     assert one["words"] == [words[0], {"w": "[PER]'s", "t0": 0.4, "t1": 1.4}]
-    assert one["lang"] == "en" and two == {"id": "u2", "text": "[PER]!"}
+    assert "lang" not in one and two == {"id": "u2", "text": "[PER]!"}
     full = json.loads(through(path, "full").splitlines()[0])["words"]
     assert [full[1]["t0"], full[-1]["t1"]] == [0.4, 1.4]
     for bad in ("[1]", '{"words": [1]}', "{"):
@@ -116,3 +117,101 @@ def test_lists_of_phrases(tmp_path: Path) -> None:
     path.write_text("# nothing\n")
     with pytest.raises(InputError, match="no phrase"):
         read_phrases(path)
+
+
+@pytest.mark.parametrize("gap", ["\t", "  ", " \t ", "\u00a0", "\x0b"])
+def test_any_blanks_may_stand_between_an_id_and_its_words(tmp_path: Path, gap: str) -> None:
+    path = tmp_path / "text"
+    path.write_bytes(f"u1{gap}zorbalda quint\tcame\nu2{gap}so\r\nu3{gap}\n".encode())
+    assert through(path) == f"u1{gap}[PER]\tcame\nu2{gap}so\r\nu3{gap}\n"
+    for bad in (f"{gap}no id\n", "u1 x\n\nu2 y\n"):
+        path.write_text(bad)
+        with pytest.raises(InputError, match="no utterance id"):
+            through(path)
+
+
+def json_through(path: Path, rows: list[object], copied: tuple[str, ...] = ()) -> list[object]:
+    path.write_text("\n".join(map(json.dumps, rows)))
+    batch = read_batch(path, copied=copied)
+    anonymiser = TextAnonymiser("en", strategy="typed", deny=DENY, types=["PER"], tau=0.01)
+    done = batch.write(anonymiser.transform_all(batch.texts, batch.documents))
+    return [json.loads(line) for line in done.splitlines()]
+
+
+WORDY = {
+    "id": "u1",
+    "document": "d",
+    "raw": "Zorbalda",
+    "segments": [{"text": "zorbalda quint"}],
+    "who": {"Zorbalda": 1},
+    "seconds": 1.5,
+    "good": True,
+    "note": None,
+    "levels": [1, 2],
+    "words": [
+        {"w": "call", "norm": "Call", "c": 1},
+        {"w": "zorbalda quint", "t0": 0.3, "t1": 0.5, "norm": "Zorbalda Quint", "c": 0.5},
+    ],
+}
+
+
+def test_fields_that_nobody_looked_at_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    rows: list[object] = [WORDY, {"text": "so", "id": {"name": "Zorbalda"}, "seconds": 2}]
+    assert json_through(path, rows) == [
+        {
+            "document": "d",
+            "seconds": 1.5,
+            "good": True,
+            "note": None,
+            "levels": [1, 2],
+            "words": [{"w": "call", "c": 1}, {"w": "[PER]", "t0": 0.3, "t1": 0.5, "c": 0.5}],
+        },
+        {"text": "so", "seconds": 2},
+    ]
+    assert read_batch(path).left_out == ("raw", "segments", "who", "words.norm", "id")
+
+
+def test_fields_are_copied_on_demand_but_for_those_of_replaced_words(tmp_path: Path) -> None:
+    copied = ("raw", "segments", "who", "words.norm")
+    row = json_through(tmp_path / "a.jsonl", [WORDY], copied)[0]
+    new = {"w": "[PER]", "t0": 0.3, "t1": 0.5, "c": 0.5}
+    assert row == {**WORDY, "words": [{"w": "call", "norm": "Call", "c": 1}, new]}
+    (tmp_path / "a.txt").write_text("so\n")
+    with pytest.raises(UsageError, match="'lines' has none"):
+        read_batch(tmp_path / "a.txt", copied=("raw",))
+
+
+def test_a_replacement_that_equals_the_word_keeps_no_more_fields_than_others() -> None:
+    span = Span(5, 8, 5, 8, "PER", "list", "full", 1.0, "ann")
+    same = Transformed("call ann", (span,))
+    assert regroup(["call", "ann"], same) == [(0, 1, None), (1, 2, "ann")]
+
+
+def test_words_that_stay_are_as_they_were(tmp_path: Path) -> None:
+    row = {"words": [{"w": "so be"}, {"w": ""}, {"w": " it ", "t0": 1}]}
+    assert json_through(tmp_path / "a.jsonl", [row]) == [row]
+
+
+def test_times_of_an_unsorted_ctm(tmp_path: Path) -> None:
+    path = tmp_path / "a.ctm"
+    path.write_text("r 1 1.00 0.40 quint\nr 1 0.40 0.60 zorbalda\nr 1 0.00 0.40 ask\n")
+    assert through(path) == "r 1 0.000 0.400 ask\nr 1 0.400 1.000 [PER]\n"
+    path.write_text("r 1 0.40 2.00 zorbalda\nr 1 1.00 0.40 quint\n")
+    assert through(path) == "r 1 0.400 2.000 [PER]\n"
+
+
+def test_times_of_unsorted_words(tmp_path: Path) -> None:
+    words = [{"w": "zorbalda", "t0": 1, "t1": 1.4}, {"w": "quint", "t0": 0.4, "t1": 1}]
+    assert json_through(tmp_path / "a.jsonl", [{"words": words}]) == [
+        {"words": [{"w": "[PER]", "t0": 0.4, "t1": 1.4}]}
+    ]
+
+
+def test_a_type_that_is_none_is_told_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "deny.txt"
+    path.write_text("# mine\nann\tper\nbob\tFOO\n")
+    with pytest.raises(InputError, match=r"deny\.txt:3: type 'FOO'; there are PER"):
+        read_phrases(path)
+    path.write_text("ann\tper\n")
+    assert read_phrases(path) == {"ann": "PER"}

@@ -1,14 +1,16 @@
 """Texts in files: plain lines, Kaldi's ``text``, JSON lines, CTM. What comes out mirrors it.
 
 A format is known by the file's name (``text``, ``.ctm``, ``.jsonl``) unless it is named; every
-other file is plain lines. Ids, times and further fields are kept.
+other file is plain lines. Ids, times and numbers are kept; a field of JSON with words that nobody
+looked at is left out, unless it is asked for.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,10 @@ from sottovoce.files import check_there
 FORMATS = ("lines", "kaldi", "jsonl", "ctm")
 _MARK = "\ufeff"
 """What some editors put before UTF-8; it is left out."""
+_KALDI = re.compile(r"(\S+)(\s*)(.*)", re.DOTALL)
+_READ = ("text", "words")
+_NAMES = ("id", "document")
+_WORD = ("w", "t0", "t1")
 
 
 @dataclass(frozen=True)
@@ -30,6 +36,8 @@ class Batch:
     documents: list[str]
     ids: list[str]
     write: Callable[[Sequence[Transformed]], str]
+    left_out: tuple[str, ...] = ()
+    """Fields with words that nobody looked at; they are not written."""
 
 
 def format_of(path: Path) -> str:
@@ -39,8 +47,8 @@ def format_of(path: Path) -> str:
     return {".jsonl": "jsonl", ".ctm": "ctm"}.get(path.suffix.lower(), "lines")
 
 
-def read_batch(path: Path, form: str | None = None) -> Batch:
-    """Read a file of texts."""
+def read_batch(path: Path, form: str | None = None, *, copied: Collection[str] = ()) -> Batch:
+    """Read a file of texts; ``copied`` are fields of JSON to be written as they are, unread."""
     if form is not None and form not in FORMATS:
         raise UsageError(f"format {form!r}; there are {', '.join(FORMATS)}")
     try:
@@ -57,7 +65,13 @@ def read_batch(path: Path, form: str | None = None) -> Batch:
         raise InputError(f"{path}: no text but bytes; name a text file in UTF-8")
     ending = "\n" if text.endswith("\n") else ""
     lines = text.removeprefix(_MARK).removesuffix("\n").split("\n")
-    batch = _READERS[form or format_of(path)](path, lines, ending)
+    form = form or format_of(path)
+    if form == "jsonl":
+        batch = _jsonl(path, lines, ending, copied)
+    elif copied:
+        raise UsageError(f"{path}: fields to be copied, but {form!r} has none; use jsonl")
+    else:
+        batch = _READERS[form](path, lines, ending)
     if not any(one.strip() for one in batch.texts):
         raise InputError(f"{path}: no words in it; name a file with text")
     return batch
@@ -71,10 +85,12 @@ def _lines(path: Path, lines: list[str], ending: str) -> Batch:
 
 
 def _kaldi(path: Path, lines: list[str], ending: str) -> Batch:
-    parts = [line.partition(" ") for line in lines]
-    for number, (key, _, _) in enumerate(parts, 1):
-        if not key.strip():
+    parts = []
+    for number, line in enumerate(lines, 1):
+        found = _KALDI.fullmatch(line)
+        if found is None:
             raise InputError(f"{path}:{number}: no utterance id; Kaldi wants 'id words'")
+        parts.append(found.groups())
 
     def write(done: Sequence[Transformed]) -> str:
         rows = zip(parts, done, strict=True)
@@ -87,8 +103,10 @@ def _kaldi(path: Path, lines: list[str], ending: str) -> Batch:
 # ======================================================================================== JSON
 
 
-def _jsonl(path: Path, lines: list[str], ending: str) -> Batch:
-    rows = [_json_row(path, number, line) for number, line in enumerate(lines, 1)]
+def _jsonl(path: Path, lines: list[str], ending: str, copied: Collection[str]) -> Batch:
+    read = [_json_row(path, number, line) for number, line in enumerate(lines, 1)]
+    left_out = {name: None for row in read for name in _unread(row or {}, copied)}
+    rows = [None if row is None else _without(row, left_out) for row in read]
 
     def write(done: Sequence[Transformed]) -> str:
         made = [_json_done(row, one) for row, one in zip(rows, done, strict=True)]
@@ -97,7 +115,37 @@ def _jsonl(path: Path, lines: list[str], ending: str) -> Batch:
     texts = [_json_text(row) for row in rows]
     names = [str((row or {}).get("document", "")) for row in rows]
     ids = [str((row or {}).get("id", i + 1)) for i, row in enumerate(rows)]
-    return Batch(texts, names, ids, write)
+    return Batch(texts, names, ids, write, tuple(left_out))
+
+
+def _unread(row: dict[str, Any], copied: Collection[str]) -> list[str]:
+    """Fields with words that nobody looked at; those of words as ``words.norm``."""
+    known = (*_READ, *copied, *(name for name in _NAMES if isinstance(row.get(name), str)))
+    own = [name for name, value in row.items() if name not in known and _wordy(value)]
+    return own + [
+        f"words.{name}"
+        for word in row.get("words") or ()
+        for name, value in word.items()
+        if name not in _WORD and f"words.{name}" not in copied and _wordy(value)
+    ]
+
+
+def _wordy(value: object) -> bool:
+    """Whether a value has words in it; the keys of an object are words too."""
+    if isinstance(value, list):
+        return any(map(_wordy, value))
+    return isinstance(value, str | dict) and bool(value)
+
+
+def _without(row: dict[str, Any], names: Collection[str]) -> dict[str, Any]:
+    """A row without some of its fields, and some of its words'."""
+    own = {name: value for name, value in row.items() if name not in names}
+    if row.get("words"):
+        own["words"] = [
+            {name: value for name, value in word.items() if f"words.{name}" not in names}
+            for word in row["words"]
+        ]
+    return own
 
 
 def _dumps(row: dict[str, Any]) -> str:
@@ -146,19 +194,21 @@ def _json_done(row: dict[str, Any] | None, done: Transformed) -> dict[str, Any] 
     new = [
         entry
         for start, end, text in regroup([word["w"] for word in words], done)
-        for entry in _json_words(words[start:end], text.split())
+        for entry in (words[start:end] if text is None else _json_words(words[start:end], text))
     ]
     text = {"text": " ".join(word["w"] for word in new)} if "text" in row else {}
     return {**row, **text, "words": new}
 
 
-def _json_words(old: Sequence[dict[str, Any]], new: Sequence[str]) -> list[dict[str, Any]]:
+def _json_words(old: Sequence[dict[str, Any]], text: str) -> list[dict[str, Any]]:
+    """Words in the place of private ones; nothing that may spell those is kept."""
+    new = text.split()
     if len(old) == len(new) == 1:
-        return [{**old[0], "w": new[0]}]
-    begin, end = old[0].get("t0"), old[-1].get("t1")
-    if begin is None or end is None:
+        return [{name: v for name, v in old[0].items() if not _wordy(v)} | {"w": new[0]}]
+    begins, ends = ([word[t] for word in old if word.get(t) is not None] for t in ("t0", "t1"))
+    if not begins or not ends:
         return [{"w": word} for word in new]
-    cuts = _cuts(float(begin), float(end), len(new))
+    cuts = _cuts(float(min(begins)), float(max(ends)), len(new))
     return [{"w": w, "t0": a, "t1": b} for w, a, b in zip(new, cuts, cuts[1:], strict=False)]
 
 
@@ -167,10 +217,11 @@ def _cuts(begin: float, end: float, count: int) -> list[float]:
     return [round(begin + (end - begin) * i / max(count, 1), 4) for i in range(count + 1)]
 
 
-def regroup(words: Sequence[str], done: Transformed) -> list[tuple[int, int, str]]:
+def regroup(words: Sequence[str], done: Transformed) -> list[tuple[int, int, str | None]]:
     """New text over the old words it stands for: the first, the one after the last, the text.
 
-    ``words`` joined by blanks is the text that was transformed.
+    ``words`` joined by blanks is the text that was transformed. A word that stays has no new text,
+    unlike one whose replacement happens to be the same.
     """
     starts, position = [], 0
     for word in words:
@@ -178,10 +229,11 @@ def regroup(words: Sequence[str], done: Transformed) -> list[tuple[int, int, str
         position += len(word) + 1
     text = " ".join(words)
     spans = [span for span in done.spans if span.replacement is not None]
-    groups: list[tuple[int, int, str]] = []
+    groups: list[tuple[int, int, str | None]] = []
     i = at = 0
     while i < len(words):
         first, copied, end, new = i, starts[i], starts[i] + len(words[i]), ""
+        stays = at == len(spans) or spans[at].start >= end
         while at < len(spans) and spans[at].start < end:
             while spans[at].end > end:
                 i += 1
@@ -189,7 +241,7 @@ def regroup(words: Sequence[str], done: Transformed) -> list[tuple[int, int, str
             new += text[copied : spans[at].start] + str(spans[at].replacement)
             copied = spans[at].end
             at += 1
-        groups.append((first, i + 1, new + text[copied:end]))
+        groups.append((first, i + 1, None if stays else new + text[copied:end]))
         i += 1
     return groups
 
@@ -198,7 +250,7 @@ def regroup(words: Sequence[str], done: Transformed) -> list[tuple[int, int, str
 
 
 def _ctm(path: Path, lines: list[str], ending: str) -> Batch:
-    """Words with times; those of one recording and channel, in order, are one text."""
+    """Words with times; those of one recording and channel, in order of time, are one text."""
     rows: dict[tuple[str, str], list[tuple[float, float, list[str]]]] = {}
     for number, line in enumerate(lines, 1):
         parts = line.split()
@@ -213,6 +265,8 @@ def _ctm(path: Path, lines: list[str], ending: str) -> Batch:
             raise InputError(
                 f"{path}:{number}: not 'recording channel start length word'"
             ) from None
+    for own in rows.values():
+        own.sort(key=lambda one: one[0])
     texts = [" ".join(parts[0] for _, _, parts in own) for own in rows.values()]
 
     def write(done: Sequence[Transformed]) -> str:
@@ -232,8 +286,9 @@ def _ctm_lines(
 ) -> list[str]:
     lines = []
     for start, end, text in regroup([parts[0] for _, _, parts in own], done):
-        new, old = text.split(), own[start:end]
-        begin, last = old[0][0], old[-1][0] + old[-1][1]
+        old = own[start:end]
+        new = [parts[0] for _, _, parts in old] if text is None else text.split()
+        begin, last = old[0][0], max(at + length for at, length, _ in old)
         cuts = _cuts(begin, last, len(new))
         rest = old[0][2][1:] if len(old) == len(new) == 1 else []
         for word, a, b in zip(new, cuts, cuts[1:], strict=False):
@@ -244,6 +299,5 @@ def _ctm_lines(
 _READERS: dict[str, Callable[[Path, list[str], str], Batch]] = {
     "lines": _lines,
     "kaldi": _kaldi,
-    "jsonl": _jsonl,
     "ctm": _ctm,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from sottovoce.anonymise.text.entities import Entity
+from sottovoce.anonymise.text.entities import TYPES, Entity
 from sottovoce.anonymise.text.lexicon import core_of
 from sottovoce.anonymise.text.tokens import tokenise
 from sottovoce.errors import InputError
@@ -58,10 +58,15 @@ def read_phrases(path: Path) -> dict[str, str]:
     except (OSError, UnicodeDecodeError):
         raise InputError(f"{path}: not UTF-8 text; one phrase a line") from None
     phrases: dict[str, str] = {}
-    for line in lines:
-        phrase, _, kind = line.partition("\t")
+    for number, line in enumerate(lines, 1):
+        phrase, _, told = line.partition("\t")
+        kind = told.strip().upper() or "ID"
         if phrase.strip() and not phrase.startswith("#"):
-            phrases[phrase.strip()] = kind.strip() or "ID"
+            if kind not in TYPES:
+                raise InputError(
+                    f"{path}:{number}: type {told.strip()!r}; there are {', '.join(TYPES)}"
+                )
+            phrases[phrase.strip()] = kind
     if not phrases:
         raise InputError(f"{path}: no phrase in it; one a line")
     return phrases
