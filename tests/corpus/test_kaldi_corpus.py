@@ -9,6 +9,8 @@ import pytest
 
 from sottovoce.corpus import Corpus, Utterance, read_kaldi, write_kaldi
 from sottovoce.corpus.defects import DefectsError
+from sottovoce.corpus.kaldi import FILES as NAMES
+from sottovoce.corpus.kaldi import kaldi_files
 from sottovoce.errors import InputError
 
 FILES = {
@@ -57,11 +59,15 @@ def test_segments_cut_recordings(tmp_path: Path) -> None:
         ({"wav_scp": "u1 sox a.wav -t wav - |\nu2 b.wav\n"}, "wav.scp:1", "never run"),
         ({"wav_scp": "u1 a.wav\nu2 raw.ark:2048\n"}, "wav.scp:2", "no audio file"),
         ({"wav_scp": "u1 a.wav\nu2\n"}, "wav.scp:2", "not 'recording path'"),
-        ({"wav_scp": "u1 a.wav\nu2 b.wav\n\nu1 c.wav\n"}, "wav.scp:4", "first in line 1"),
-        ({"wav_scp": "u1 a.wav\nu2 b.wav\nu3 c.wav\n"}, "wav.scp:3", "u3 is not in utt2spk"),
-        ({"utt2spk": "u1 a\nu2 b\nu3 a\n"}, "utt2spk:3", "u3 is not in wav.scp"),
-        ({"text": "u9 WORDS\n"}, "text:1", "u9 is not in wav.scp"),
-        ({"spk2gender": "eve f\n"}, "spk2gender:1", "eve is not in utt2spk"),
+        ({"wav_scp": "u1 a.wav\nu2 b.wav\n\nu1 c.wav\n"}, "wav.scp:4", "the id of line 1 again"),
+        (
+            {"wav_scp": "u1 a.wav\nu2 b.wav\nu3 c.wav\n"},
+            "wav.scp:3",
+            "the id of this line is not in utt2spk",
+        ),
+        ({"utt2spk": "u1 a\nu2 b\nu3 a\n"}, "utt2spk:3", "the id of this line is not in wav.scp"),
+        ({"text": "u9 WORDS\n"}, "text:1", "the id of this line is not in wav.scp"),
+        ({"spk2gender": "eve f\n"}, "spk2gender:1", "the id of this line is not in utt2spk"),
         ({"segments": "u1 u1 0 1\nu2 u7 0 1\n"}, "segments:2", "u7 is not in wav.scp"),
         ({"segments": "u1 u1 0 1\nu2 u2 0 end\n"}, "segments:2", "give seconds"),
         ({"segments": "u1 u1 2 1\nu2 u2 0 1\n"}, "segments:1", "0 ≤ start < end"),
@@ -75,6 +81,14 @@ def test_defects(tmp_path: Path, changes: dict[str, str], where: str, words: str
         defect.where == f"{tmp_path}/{where}" and words in defect.what
         for defect in caught.value.defects
     ), caught.value.defects
+
+
+@pytest.mark.parametrize("text", ["my name is ann\n", "my name is ann\nmy name is bob\n"])
+def test_no_word_of_a_text_without_ids_is_shown(tmp_path: Path, text: str) -> None:
+    with pytest.raises(DefectsError) as caught:
+        read_kaldi(write(tmp_path, text=text))
+    told = " ".join(defect.what for defect in caught.value.defects).split()
+    assert told and not {"my", "name", "ann", "bob"} & set(told)
 
 
 def test_a_directory_without_speakers_is_refused(tmp_path: Path) -> None:
@@ -115,6 +129,20 @@ def test_round_trip(tmp_path: Path, times: dict[str, float]) -> None:
     assert os.listdir(tmp_path) == ["kaldi"]
 
 
+def test_a_directory_moves_with_its_audio(tmp_path: Path) -> None:
+    folder = tmp_path / "kaldi"
+    inside = Utterance("u1", folder / "audio" / "x.wav", "a")
+    outside = Utterance("u2", tmp_path / "y.wav", "a")
+    files = kaldi_files(Corpus("c", folder, (inside, outside)), folder)
+    assert list(files)[-1] == "wav.scp"
+    assert files["wav.scp"] == f"u1 audio/x.wav\nu2 {tmp_path}/y.wav\n"
+    written = write_kaldi(Corpus("c", folder, (inside,)), folder)
+    assert str(tmp_path) not in (written / "wav.scp").read_text()
+    assert set(os.listdir(written)) <= set(NAMES)
+    moved = written.rename(tmp_path / "moved")
+    assert read_kaldi(moved).utterances[0].path == moved / "audio" / "x.wav"
+
+
 def test_several_whole_utterances_of_one_file_need_segments(tmp_path: Path) -> None:
     said = tuple(Utterance(f"u{i}", tmp_path / "one.wav", "a") for i in range(2))
     written = write_kaldi(Corpus("c", tmp_path, said), tmp_path / "kaldi")
@@ -125,7 +153,7 @@ def test_several_whole_utterances_of_one_file_need_segments(tmp_path: Path) -> N
     ("one", "words"),
     [
         (Utterance("a b", Path("a.wav"), "a"), "has blanks"),
-        (Utterance("a", Path("a.wav"), "ann lee"), "has blanks"),
+        (Utterance("a", Path("a.wav"), "ann lee"), "its speaker has blanks"),
         (Utterance("a", Path("rm -rf |"), "a"), "cannot stand in wav.scp"),
         (Utterance("a", Path("a.wav"), "a", channel=1), "mono"),
     ],

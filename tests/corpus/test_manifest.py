@@ -70,13 +70,17 @@ def test_every_bad_row_is_told_with_its_line(tmp_path: Path) -> None:
         ("utterance,path\nu,a.wav\n", r":1: no column 'speaker' \(has utterance, path\)"),
         ("utterance,path,speaker,,\nu,a,b,,\n", ":1: column 4 has no name"),
         ("utterance,path,speaker,path\n", ":1: two columns 'path'"),
+        ("u,a.wav,ann,my words,my words\n", r":1: no column 'utterance' \(has none that is known"),
         (HEADER, "no utterances; list at least one"),
         ("\n\n", "first line must name the columns"),
         ("", "empty"),
         (HEADER + 'u,"a"b,c,,,,,\n', ":2: not CSV"),
-        ("utterance,path,speaker,start\nu,a.wav,ann,soon\n", ":2: start is 'soon'"),
+        (
+            "utterance,path,speaker,start\nu,a.wav,ann,soon\n",
+            ":2: start is no number; give it in seconds, and quote",
+        ),
         ("utterance,path,speaker,start,end\nu,a.wav,ann,3,2\n", ":2: .*0 ≤ start < end"),
-        ("utterance,path,speaker,channel\nu,a.wav,ann,left\n", ":2: channel is 'left'"),
+        ("utterance,path,speaker,channel\nu,a.wav,ann,left\n", ":2: channel is no whole number"),
     ],
 )
 def test_faults(tmp_path: Path, text: str, words: str) -> None:
@@ -84,6 +88,15 @@ def test_faults(tmp_path: Path, text: str, words: str) -> None:
     with pytest.raises(InputError, match=words) as caught:
         read_manifest(path)
     assert str(path) in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("column", ["start", "end", "channel"])
+def test_no_piece_of_a_transcript_is_shown(tmp_path: Path, column: str) -> None:
+    header = f"utterance,path,speaker,transcript,{column}\n"
+    path = write(tmp_path, header + "u,a.wav,ann,my name is ann,and i live in bonn\n")
+    with pytest.raises(InputError, match=f":2: {column} is no ") as caught:
+        read_manifest(path)
+    assert "bonn" not in str(caught.value) and "live" not in str(caught.value)
 
 
 def test_text_in_another_encoding_names_the_line(tmp_path: Path) -> None:

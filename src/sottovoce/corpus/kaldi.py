@@ -12,7 +12,6 @@ Without ``segments`` the ids in ``wav.scp`` are those of utterances.
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import tempfile
@@ -23,13 +22,15 @@ from pathlib import Path
 from sottovoce.corpus.defects import Defects
 from sottovoce.corpus.gather import Gathering
 from sottovoce.corpus.lines import Entries, read_entries
-from sottovoce.corpus.paths import base_of, folder_name
+from sottovoce.corpus.paths import base_of, folder_name, portable
 from sottovoce.corpus.utterance import Corpus, Utterance
 from sottovoce.errors import InputError
 from sottovoce.files import write_text
 
 WORDS = {"language": "utt2lang", "session": "utt2session", "split": "utt2split"}
 """Files of one word an utterance; Kaldi itself knows the first only."""
+FILES = ("wav.scp", "utt2spk", "spk2utt", "segments", "text", "spk2gender", *WORDS.values())
+"""All files that a directory may have."""
 
 TO_END = -1.0
 _ARCHIVE = re.compile(r"\.ark:\d+$")
@@ -95,7 +96,8 @@ class _Tables:
         known = known if isinstance(known, dict | set) else set(known)
         for key, (line, _) in entries.items():
             if key not in known:
-                self.defects.add(path, line, f"{key} is not in {other}; the files must match")
+                what = f"the id of this line is not in {other}; the files must match"
+                self.defects.add(path, line, what)  # not the id: without one it is a word
 
     def _check_segments(self, segments: Entries) -> None:
         path = self.folder / "segments"
@@ -170,18 +172,19 @@ def _seconds(words: list[str]) -> tuple[float | None, float | None] | None:
 def write_kaldi(corpus: Corpus, folder: Path | str) -> Path:
     """Write a data directory, whole or not at all, into a folder that is new or empty.
 
-    Paths are absolute. ``extra`` has no place in such a directory and is left out.
+    Files below the folder are named relative to it, others by absolute paths. ``extra`` has no
+    place in such a directory and is left out.
     """
     folder = Path(folder)
-    files = _files(corpus)
+    files = kaldi_files(corpus, folder)
     try:
         if folder.exists() and any(folder.iterdir()):
             raise InputError(f"{folder}: there is something in it; name a new folder")
         folder.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
         try:
-            for name, lines in files.items():
-                write_text(temporary / name, "".join(f"{line}\n" for line in _sorted(lines)))
+            for name, text in files.items():
+                write_text(temporary / name, text)
             temporary.chmod(0o755)
             if folder.exists():
                 folder.rmdir()
@@ -199,14 +202,16 @@ def _sorted(lines: Iterable[str]) -> list[str]:
     return sorted(lines, key=lambda line: line.split(" ", 1)[0].encode())
 
 
-def _files(corpus: Corpus) -> dict[str, list[str]]:
-    """The lines of each file; refuses what Kaldi has no way to say."""
+def kaldi_files(corpus: Corpus, folder: Path) -> dict[str, str]:
+    """The text of each file for a directory ``folder``, ``wav.scp`` last.
+
+    What Kaldi has no way to say is refused.
+    """
     if not len(corpus):
         raise InputError(f"{corpus.name}: no utterances; there is nothing to write")
     for one in corpus:
-        _refuse_unwritable(one)
+        _refuse_unwritable(one, folder)
     files = {
-        **_audio_files(corpus),
         "utt2spk": [f"{one.id} {one.speaker}" for one in corpus],
         "spk2utt": [
             f"{speaker} {' '.join(_sorted(one.id for one in own))}"
@@ -217,16 +222,21 @@ def _files(corpus: Corpus) -> dict[str, list[str]]:
     }
     for field, name in WORDS.items():
         files[name] = [f"{one.id} {getattr(one, field)}" for one in corpus if getattr(one, field)]
-    return {name: lines for name, lines in files.items() if lines}
+    files |= _audio_files(corpus, folder)
+    return {
+        name: "".join(f"{line}\n" for line in _sorted(lines))
+        for name, lines in files.items()
+        if lines
+    }
 
 
-def _audio_files(corpus: Corpus) -> dict[str, list[str]]:
+def _audio_files(corpus: Corpus, folder: Path) -> dict[str, list[str]]:
     """``wav.scp`` and, where a recording is cut or holds several utterances, ``segments``."""
     recording_of: dict[Path, str] = {}
     for one in corpus:
         recording_of.setdefault(one.path, one.id)
     cut = any(one.start is not None or one.end is not None for one in corpus)
-    scp = [f"{name} {os.path.abspath(path)}" for path, name in recording_of.items()]
+    scp = [f"{name} {portable(path, folder)}" for path, name in recording_of.items()]
     if not cut and len(recording_of) == len(corpus):
         return {"wav.scp": scp}
     segments = [
@@ -234,7 +244,7 @@ def _audio_files(corpus: Corpus) -> dict[str, list[str]]:
         f"{TO_END if one.end is None else one.end:.6g}"
         for one in corpus
     ]
-    return {"wav.scp": scp, "segments": segments}
+    return {"segments": segments, "wav.scp": scp}
 
 
 def _words(corpus: Corpus, field: Callable[[Utterance], str]) -> list[str]:
@@ -249,12 +259,12 @@ def _genders(corpus: Corpus) -> dict[str, str]:
     return genders
 
 
-def _refuse_unwritable(one: Utterance) -> None:
-    words = (one.id, one.speaker, one.gender, one.language, one.session, one.split)
-    for word in words:
+def _refuse_unwritable(one: Utterance, folder: Path) -> None:
+    for field in ("id", "speaker", "gender", "language", "session", "split"):
+        word = getattr(one, field)
         if len(word.split()) > 1 or word != word.strip():
-            raise InputError(f"utterance {one.id!r}: {word!r} has blanks, Kaldi needs one word")
-    path = os.path.abspath(one.path)
+            raise InputError(f"utterance {one.id!r}: its {field} has blanks, Kaldi needs one word")
+    path = portable(one.path, folder)
     if path != " ".join(path.splitlines()).strip() or _not_a_path(path):
         raise InputError(f"utterance {one.id!r}: {path!r} cannot stand in wav.scp; rename it")
     if one.channel is not None:

@@ -45,7 +45,8 @@ def read_entries(path: Path, form: str, defects: Defects, *, rest: bool = True) 
             defects.add(path, number, f"not {form!r}; complete the line")
         elif key in entries:
             first = entries[key][0]
-            defects.add(path, number, f"{key} again (first in line {first}); keep one line each")
+            what = f"the id of line {first} again; keep one line each"
+            defects.add(path, number, what)  # not the id: in a text without ids it is a word
         else:
             entries[key] = (number, value.strip())
     return entries

@@ -26,6 +26,8 @@ NEEDED = ("utterance", "path", "speaker")
 WORDS = ("gender", "language", "transcript", "session", "split")
 NUMBERS = ("start", "end", "channel")
 OWN = (*NEEDED, *WORDS, *NUMBERS)
+SHIFTED = "and quote cells with commas"
+"""What may be wrong with a cell that is not shown, since it may be a piece of a transcript."""
 
 Row = dict[str, str]
 
@@ -74,15 +76,15 @@ def _header(path: Path, line: int, cells: list[str]) -> list[str]:
     if "utterance" not in names:
         names = ["utterance" if name == "utterance_id" else name for name in names]
     where = place(path, line)
+    for name in NEEDED:  # first, since without a header the names are cells, which are not shown
+        if name not in names:
+            have = ", ".join(one for one in names if one in OWN) or "none that is known"
+            raise InputError(f"{where}: no column {name!r} (has {have}); name it in the header")
     for number, name in enumerate(names, 1):
         if not name:
             raise InputError(f"{where}: column {number} has no name; name or remove it")
         if name in names[: number - 1]:
             raise InputError(f"{where}: two columns {name!r}; rename one")
-    for name in NEEDED:
-        if name not in names:
-            have = ", ".join(names[:8])
-            raise InputError(f"{where}: no column {name!r} (has {have}); name it in the header")
     return names
 
 
@@ -109,7 +111,7 @@ def _number(row: Row, name: str) -> float | None:
     try:
         return float(cell) if cell else None
     except ValueError:
-        raise InputError(f"{name} is {cell!r}; give it in seconds") from None
+        raise InputError(f"{name} is no number; give it in seconds, {SHIFTED}") from None
 
 
 def _channel(row: Row) -> int | None:
@@ -117,7 +119,7 @@ def _channel(row: Row) -> int | None:
     try:
         return int(cell) if cell else None
     except ValueError:
-        raise InputError(f"channel is {cell!r}; give a whole number, the first is 0") from None
+        raise InputError(f"channel is no whole number; the first is 0, {SHIFTED}") from None
 
 
 # ======================================================================================== writing

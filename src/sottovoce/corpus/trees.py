@@ -125,7 +125,8 @@ def _libri_chapter(
         )
         gathered.add(file, None, build)
     for key in texts.keys() - files.keys():
-        gathered.defects.add(table, texts[key][0], f"no recording {key} beside it; restore it")
+        what = "no recording with the id of this line beside it; restore it"
+        gathered.defects.add(table, texts[key][0], what)
     return len(files.keys() - texts.keys())
 
 
@@ -241,7 +242,7 @@ def _cv_rows(table: Path, defects: Defects) -> Iterator[tuple[int, dict[str, str
             header = cells
             for name in CV_NEEDED:
                 if name not in header:
-                    have = ", ".join(header[:8])
+                    have = ", ".join(one for one in header if one in CV_OWN) or "none of them"
                     where = place(table, number)
                     raise InputError(f"{where}: no column {name!r} (has {have}); name it so")
         elif len(cells) != len(header):
