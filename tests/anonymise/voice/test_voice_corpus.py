@@ -16,8 +16,11 @@ import pytest
 import soundfile
 
 from sottovoce.anonymise import Secret
+from sottovoce.anonymise.lock import NAME as LOCK
 from sottovoce.anonymise.lock import locked
 from sottovoce.anonymise.voice.corpus import anonymise_corpus
+from sottovoce.anonymise.voice.journal import NAME as JOURNAL
+from sottovoce.anonymise.voice.layout import pseudonymous
 from sottovoce.anonymise.voice.method import Audio
 from sottovoce.corpus import Corpus, Utterance, open_corpus, write_kaldi, write_manifest
 from sottovoce.errors import InputError
@@ -131,6 +134,52 @@ def test_renamed_nothing_tells_the_old_names(corpus: Corpus, tmp_path: Path) -> 
     assert not {one.id for one in other} & {one.id for one in found}
 
 
+def test_renaming_later_leaves_nothing_to_undo_it_with(tmp_path: Path) -> None:
+    for name in ("ann/1.wav", "ann/2.wav", "bob/day 1/3.wav", "cem/4.wav", "eve/5.wav"):
+        tone(tmp_path / "in" / name)
+    corpus, target, secret = open_corpus(tmp_path / "in"), tmp_path / "out", Secret.generate()
+    anonymise_corpus(corpus, Upside(), target, secret=secret)
+    keys = {line["key"] for line in journal(target)}
+    anonymise_corpus(corpus, Upside(), target, secret=secret, rename=True)
+    lines = journal(target)
+    assert len(lines) == 5 and not keys & {line["key"] for line in lines}
+    everything = [str(path.relative_to(target)) for path in target.rglob("*")]
+    everything += [path.read_text() for path in target.iterdir() if path.is_file()]
+    for word in ("ann", "bob", "day", "cem", "eve"):
+        assert word not in "\n".join(everything).replace("anonymis", "")
+
+
+def test_renamed_nothing_tells_the_order_of_the_corpus(corpus: Corpus, tmp_path: Path) -> None:
+    target = tmp_path / "out"
+    method = Upside()
+    names = {one.id: other.id for one, other in pseudonymous(corpus, SECRET).items()}
+    anonymise_corpus(corpus, method, target, secret=SECRET, rename=True, jobs=1)
+    files = [line["file"] for line in journal(target)]
+    assert files == sorted(files) and len(files) == 7
+    assert {path.stat().st_mtime_ns for path in target.rglob("*")} == {0}
+    done = [names[name] for name in method.calls]
+    assert done == sorted(done)
+
+
+def journal(target: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (target / JOURNAL).read_text().splitlines()]
+
+
+def test_a_run_that_did_not_end_is_not_taken_for_one_that_did(
+    corpus: Corpus, tmp_path: Path
+) -> None:
+    """Lists of the run before would name files, and people, that are no longer there."""
+    target = tmp_path / "out"
+    anonymise_corpus(corpus, Upside(), target, secret=SECRET)
+    with pytest.raises(KeyboardInterrupt):
+        anonymise_corpus(corpus, Upside(stop_after=2), target, secret=SECRET, rename=True, jobs=1)
+    left = {path.name for path in target.iterdir()}
+    assert left == {"audio", ".sottovoce.journal", ".sottovoce.lock"}
+    assert not list(target.glob("audio/ann")) and len(journal(target)) == 2
+    done = anonymise_corpus(corpus, Upside(), target, secret=SECRET, rename=True)
+    assert done.resumed == 2 and len(open_corpus(target)) == 7
+
+
 def test_kaldi_in_kaldi_out(tmp_path: Path) -> None:
     listed = tuple(
         Utterance(f"ann-{i}", tone(tmp_path / f"{i}.wav"), "ann", transcript="some words")
@@ -142,6 +191,7 @@ def test_kaldi_in_kaldi_out(tmp_path: Path) -> None:
         found = open_corpus(tmp_path / "out")
         assert (tmp_path / "out" / "wav.scp").is_file()
         assert not (tmp_path / "out" / "manifest.csv").exists()
+        assert str(tmp_path) not in (tmp_path / "out" / "wav.scp").read_text()
         assert [one.id for one in found] == ["ann-0", "ann-1", "ann-2"]
         assert found.utterances[0].transcript == "some words"
 
@@ -191,6 +241,48 @@ def test_bad_recordings_are_named_and_the_rest_is_kept(corpus: Corpus, tmp_path:
     assert json.loads((target / "anonymisation.json").read_text())["left_out"] == 1
 
 
+def test_no_old_copy_stays_of_a_recording_that_turned_bad(corpus: Corpus, tmp_path: Path) -> None:
+    target = tmp_path / "out"
+    anonymise_corpus(corpus, Upside(), target, secret=SECRET)
+    corpus.utterances[2].path.write_bytes(b"")
+    done = anonymise_corpus(corpus, Upside(), target, secret=SECRET, skip_bad=True)
+    assert len(done.bad) == 1 and len(journal(target)) == 6
+    assert set(target.rglob("*.flac")) == {one.path for one in done.corpus}
+
+
+def test_what_cannot_begin_leaves_the_old_copy(corpus: Corpus, tmp_path: Path) -> None:
+    class Unfit(Upside):
+        name = "unfit"
+
+        def fit(self, corpus: Corpus) -> Self:
+            raise InputError("nothing to learn from")
+
+    target = tmp_path / "out"
+    anonymise_corpus(corpus, Upside(), target, secret=SECRET)
+    with pytest.raises(InputError, match="nothing to learn from"):
+        anonymise_corpus(corpus, Unfit(), target, secret=SECRET)
+    assert len(open_corpus(target)) == 7
+    assert all(one.path.is_file() for one in open_corpus(target))
+
+
+def test_it_has_begun_when_the_first_recording_is_written(corpus: Corpus, tmp_path: Path) -> None:
+    begun: list[int] = []
+    target = tmp_path / "out"
+
+    def begin() -> None:
+        begun.append(len(list(target.rglob("*.flac"))))
+
+    def run(method: Upside) -> None:
+        anonymise_corpus(corpus, method, target, secret=SECRET, jobs=1, begun=begin)
+
+    with pytest.raises(KeyboardInterrupt):
+        run(Upside(stop_after=0))
+    assert not begun and not target.exists()
+    run(Upside())
+    run(Upside())
+    assert begun == [0]
+
+
 def test_folders_that_are_refused(corpus: Corpus, tmp_path: Path) -> None:
     for inside in (corpus.root, corpus.root / "out"):
         with pytest.raises(InputError, match="within the corpus"):
@@ -199,6 +291,7 @@ def test_folders_that_are_refused(corpus: Corpus, tmp_path: Path) -> None:
     (tmp_path / "full" / "thesis.txt").write_text("years of work")
     with pytest.raises(InputError, match="something else in it"):
         anonymise_corpus(corpus, Upside(), tmp_path / "full", secret=SECRET)
+    assert os.listdir(tmp_path / "full") == ["thesis.txt"]
     with (
         locked(tmp_path / "out"),
         pytest.raises(InputError, match="another run is writing into it"),
@@ -206,16 +299,19 @@ def test_folders_that_are_refused(corpus: Corpus, tmp_path: Path) -> None:
         anonymise_corpus(corpus, Upside(), tmp_path / "out", secret=SECRET)
 
 
-def test_killed_for_good_and_started_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("rename", [False, True])
+def test_killed_for_good_and_started_again(tmp_path: Path, rename: bool) -> None:
     """A process killed with no chance to tidy up; meanwhile a second one is refused."""
     for i in range(30):
         tone(tmp_path / "in" / "ann" / f"{i:02}.wav", 150 + i, seconds=1.5)
     out = tmp_path / "out"
     words = ["anonymise", "voice", str(tmp_path / "in"), str(out), "--jobs", "1"]
+    words += ["--rename"] if rename else []
+    made = "audio/*/*.flac" if rename else "ann/*.wav"
     command = [sys.executable, "-m", "sottovoce", *words]
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     try:
-        _wait_for(lambda: len(list(out.glob("ann/*.wav"))) >= 3)
+        _wait_for(lambda: len(list(out.glob(made))) >= 3)
         os.kill(process.pid, signal.SIGSTOP)
         second = subprocess.run(command, capture_output=True, text=True, check=False)
         assert second.returncode == 2
@@ -223,13 +319,13 @@ def test_killed_for_good_and_started_again(tmp_path: Path) -> None:
     finally:
         process.kill()
         process.wait()
-    before = {path.name: path.stat().st_mtime_ns for path in out.glob("ann/*.wav")}
+    before = {path.name: path.stat().st_ino for path in out.glob(made)}
     assert 3 <= len(before) < 30 and not (out / "manifest.csv").exists()
     done = subprocess.run([*command, "--json"], capture_output=True, text=True, check=True)
     assert json.loads(done.stdout)["resumed"] == len(before)
-    after = {path.name: path.stat().st_mtime_ns for path in out.glob("ann/*.wav")}
-    assert len(after) == 30 and all(after[name] == stamp for name, stamp in before.items())
-    assert not list(out.rglob(".*.wav.*"))
+    after = {path.name: path.stat().st_ino for path in out.glob(made)}
+    assert len(after) == 30 and all(after[name] == number for name, number in before.items())
+    assert not [path for path in out.rglob(".*") if path.name not in (JOURNAL, LOCK)]
 
 
 def _wait_for(condition: Any, seconds: float = 30) -> None:

@@ -8,6 +8,7 @@ another secret are done anew. Only as many recordings as there are jobs are in m
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,14 +24,17 @@ from sottovoce.anonymise.voice.layout import file_names, pseudonymous
 from sottovoce.anonymise.voice.method import VoiceAnonymiser
 from sottovoce.corpus.ahead import map_ahead
 from sottovoce.corpus.audio import load_native, save_audio
-from sottovoce.corpus.kaldi import write_kaldi
+from sottovoce.corpus.kaldi import FILES as KALDI
+from sottovoce.corpus.kaldi import kaldi_files
+from sottovoce.corpus.manifest import NAME as MANIFEST
 from sottovoce.corpus.manifest import write_manifest
 from sottovoce.corpus.utterance import Corpus, Utterance
 from sottovoce.errors import InputError, SottovoceError, first_few
 from sottovoce.files import write_text
 
 RECORD = "anonymisation.json"
-_KALDI = ".kaldi"
+_LISTS = (RECORD, MANIFEST, *KALDI)
+"""What says that a folder is complete."""
 
 Progress = Callable[[int, int], None]
 
@@ -70,16 +74,19 @@ def anonymise_corpus(
     jobs: int = 2,
     skip_bad: bool = False,
     progress: Progress | None = None,
+    begun: Callable[[], None] | None = None,
 ) -> Anonymised:
     """Write the corpus in other voices into the folder ``target``, going on where a run stopped.
 
     ``secret`` keys the new names and the journal. Recordings that cannot be anonymised are an error
-    that names the first few, unless ``skip_bad``; what was done is kept either way.
+    that names the first few, unless ``skip_bad``; what was done is kept either way. ``begun`` is
+    called once, just before the first recording is written: only from then on is a secret needed
+    to go on.
     """
     _refuse_nested(corpus, target)
+    _refuse_strangers(target)
     with locked(target):
-        _refuse_strangers(target)
-        run = _Run(corpus, method, target, secret, rename)
+        run = _Run(corpus, method, target, secret, rename, begun)
         bad = run.work(jobs, progress)
         if bad and not skip_bad:
             raise InputError(
@@ -90,6 +97,8 @@ def anonymise_corpus(
         _write_lists(written, target, kaldi)
         done = Anonymised(written, run.resumed, run.seconds(), tuple(bad))
         _write_record(done, method, secret, target, rename)
+        if rename:
+            _make_times_one(target)
     return done
 
 
@@ -97,34 +106,43 @@ class _Run:
     """One run over a corpus into a folder that is held."""
 
     def __init__(
-        self, corpus: Corpus, method: VoiceAnonymiser, target: Path, secret: Secret, rename: bool
+        self,
+        corpus: Corpus,
+        method: VoiceAnonymiser,
+        target: Path,
+        secret: Secret,
+        rename: bool,
+        begun: Callable[[], None] | None,
     ) -> None:
-        self.corpus, self.method, self.target, self.secret = corpus, method, target, secret
-        self.journal = Journal(target)
+        self.corpus, self.method, self.target, self.rename = corpus, method, target, rename
+        self.journal = Journal(target, begun)
         self.outcome = (
             pseudonymous(corpus, secret) if rename else dict(zip(corpus, corpus, strict=True))
         )
         self.files = file_names(self.outcome, corpus.root, mirrored=not rename)
         made = json.dumps([__version__, method.record()], sort_keys=True)
-        self.keys = {one: _key(one, made, secret) for one in corpus}
+        self.keys = {one: _key(one, self.files[one], made, secret) for one in corpus}
         self.left = [one for one in corpus if not self._done(one)]
+        if rename:  # neither the journal nor the disk may tell the order of the corpus
+            self.left.sort(key=lambda one: self.files[one])
         self.resumed = len(corpus) - len(self.left)
 
     def work(self, jobs: int, progress: Progress | None) -> list[str]:
         """Anonymise what is left; what is wrong with those that could not be."""
-        _remove_temporary(self.target)
-        self.journal.drop_others(set(self.files.values()))
         bad, count = [], self.resumed
         if progress:
             progress(count, len(self.corpus))  # learning the voices takes a while, too
         if self.left:
             self.method.fit(self.corpus)
+        _remove_unfinished(self.target)
+        self._keep_done()
         for one, wrong in map_ahead(self._one, self.left, workers=jobs, ahead=4 * jobs):
             if wrong:
                 bad.append(f"{one.path}: {wrong}")
             count += 1
             if progress:
                 progress(count, len(self.corpus))
+        self._keep_done()
         return bad
 
     def result(self) -> Corpus:
@@ -142,7 +160,7 @@ class _Run:
         ]
         if not kept:
             raise InputError(f"{self.corpus.name}: no recording could be anonymised")
-        if self.outcome[self.corpus.utterances[0]] is not self.corpus.utterances[0]:
+        if self.rename:
             kept.sort(key=lambda one: one.id)
         return Corpus(self.corpus.name, self.target, tuple(kept))
 
@@ -154,28 +172,38 @@ class _Run:
     def _done(self, one: Utterance) -> bool:
         return self.journal.has(self.files[one], self.keys[one])
 
+    def _keep_done(self) -> None:
+        """Leave nothing in the folder that is not of this corpus, method and secret."""
+        self.journal.keep({self.files[one] for one in self.corpus if self._done(one)})
+
     def _one(self, one: Utterance) -> str:
         """Anonymise one recording; what is wrong with it, or nothing."""
+        file = self.files[one]
         try:
             audio, rate = load_native(one)
             changed = self.method.transform(audio, rate, speaker=one.speaker, utterance=one.id)
-            file = self.files[one]
-            self.journal.announce(file, self.keys[one], len(audio) / rate)
-            save_audio(self.target / file, changed, rate)
         except SottovoceError as error:
             return str(error).removeprefix(f"{one.path}: ")
+        self.journal.announce(file, self.keys[one], len(audio) / rate)
+        try:
+            save_audio(self.target / file, changed, rate)
+        except SottovoceError as error:
+            return str(error)
         return ""
 
 
-def _key(one: Utterance, made: str, secret: Secret) -> str:
-    """What a file depends on: the input as it is now, the part of it, the method, the secret."""
+def _key(one: Utterance, file: str, made: str, secret: Secret) -> str:
+    """What a file depends on: its own name, the input as it is now, the method, the secret.
+
+    With its name in it, two names of one recording have nothing in common.
+    """
     try:
         status = one.path.stat()
         stamp: tuple[int, ...] = (status.st_size, status.st_mtime_ns)
     except OSError:
         stamp = ()
     what = (str(one.path), stamp, one.start, one.end, one.channel, one.id, one.speaker)
-    return secret.digest("journal", made, json.dumps(what)).hex()[:32]
+    return secret.digest("journal", file, made, json.dumps(what)).hex()[:32]
 
 
 # ====================================================================================== the folder
@@ -188,17 +216,34 @@ def _refuse_nested(corpus: Corpus, target: Path) -> None:
 
 
 def _refuse_strangers(target: Path) -> None:
-    """Refuse a folder with something in it that no earlier run left."""
-    present = {path.name for path in target.iterdir()}
+    """Refuse a folder with something in it that no earlier run left, before it is touched."""
+    try:
+        present = {path.name for path in target.iterdir()}
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        raise InputError(f"{target}: cannot be read ({error.strerror}); name another") from None
     if present - {LOCK} and JOURNAL not in present:
         raise InputError(f"{target}: there is something else in it; name a new folder")
 
 
-def _remove_temporary(target: Path) -> None:
-    """Remove what a killed run left half-written."""
+def _remove_unfinished(target: Path) -> None:
+    """Remove what a killed run left half-written, and lists that are complete no more."""
     for pattern in (".*.flac.*", ".*.wav.*"):
         for path in target.rglob(pattern):
             path.unlink(missing_ok=True)
+    for name in (*_LISTS, JOURNAL):
+        for path in target.glob(f".{name}.*"):
+            path.unlink(missing_ok=True)
+    for name in _LISTS:
+        if (target / name).is_file():
+            (target / name).unlink()
+
+
+def _make_times_one(target: Path) -> None:
+    """When a file was written would tell its place in the corpus."""
+    for path in target.rglob("*"):
+        os.utime(path, (0, 0))
 
 
 def _write_lists(corpus: Corpus, target: Path, kaldi: bool) -> None:
@@ -206,18 +251,8 @@ def _write_lists(corpus: Corpus, target: Path, kaldi: bool) -> None:
     if not kaldi:
         write_manifest(corpus, target)
         return
-    _clear(target / _KALDI)
-    made = write_kaldi(corpus, target / _KALDI)
-    for path in sorted(made.iterdir(), key=lambda path: path.name == "wav.scp"):
-        path.replace(target / path.name)
-    made.rmdir()
-
-
-def _clear(folder: Path) -> None:
-    """Remove the lists of a run that was killed while it wrote them."""
-    if folder.is_dir():
-        for path in folder.iterdir():
-            path.unlink()
+    for name, text in kaldi_files(corpus, target).items():
+        write_text(target / name, text)
 
 
 def _write_record(
