@@ -155,6 +155,50 @@ def test_back_ends_with_training_data(
     assert len(found["provenance"]["inputs"]) == 3
 
 
+def test_plain_cosine_says_that_it_learnt_nothing(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = "cosine without a centre"
+    assert run(arguments(folder, "--no-interval")) == 0
+    assert words in " ".join(capsys.readouterr().out.split())
+    for options in (["--train", str(folder / "train.npz")], ["--backend", "euclidean"]):
+        assert run(arguments(folder, "--no-interval", "--json", *options)) == 0
+        assert not any(words in note for note in printed(capsys)["notes"])
+
+
+def test_kaldi_archives(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One utt2spk for both archives, or for one beside an .npz; the same numbers as from .npz."""
+    speakers = []
+    for side, mark in (("e", "e-"), ("t", "t-")):
+        with np.load(folder / f"{side}.npz") as arrays:
+            ids = [f"{mark}{one}" for one in arrays["utterances"]]
+            vectors, who = arrays["vectors"], arrays["speakers"]
+        np.savez(tmp_path / f"{side}.npz", vectors=vectors, speakers=who, utterances=ids)
+        rows = zip(ids, vectors.tolist(), strict=True)
+        lines = [f"{name}  [ {' '.join(map(repr, vector))} ]\n" for name, vector in rows]
+        (tmp_path / f"{side}.ark").write_text("".join(lines), "utf-8")
+        speakers += [f"{name} {one}\n" for name, one in zip(ids, who, strict=True)]
+    (tmp_path / "utt2spk").write_text("".join(speakers), "utf-8")
+    found = []
+    named = ["--utt2spk", str(tmp_path / "utt2spk")]
+    kinds: list[tuple[str, str, list[str]]] = [
+        ("npz", "npz", []),
+        ("ark", "ark", named),
+        ("npz", "ark", named),
+    ]
+    for known, unknown, more in kinds:
+        sides = {"enrol": f"e.{known}", "trial": f"t.{unknown}"}
+        line = arguments(tmp_path, *more, "--no-interval", "--json", **sides)
+        assert run(line) == 0, capsys.readouterr().err
+        found.append(printed(capsys))
+    assert found[0]["linkability"] == found[1]["linkability"] == found[2]["linkability"]
+    assert [one["name"] for one in found[1]["provenance"]["inputs"]] == [
+        "e.ark",
+        "t.ark",
+        "utt2spk",
+    ]
+
+
 def test_the_published_protocol(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(arguments(folder, "--literal", "--json", "--no-interval")) == 0
     found = printed(capsys)
@@ -209,6 +253,12 @@ def bad_arguments(folder: Path) -> dict[str, list[str]]:
         ),
         "--backend": arguments(folder, "--backend", "lda"),
         "--trial": arguments(folder)[:3],
+        "name --enrol and --trial, or --attack": ["reidentify"],
+        "leave --enrol out": arguments(folder, "--attack", str(folder)),
+        "leave --backend out": ["reidentify", "--attack", str(folder), "--backend", "cosine"],
+        "no attack.json": ["reidentify", "--attack", str(folder)],
+        "nowhere: no such file": ["reidentify", "--attack", str(folder / "nowhere")],
+        "goes with Kaldi archives": arguments(folder, "--utt2spk", str(folder / "text.txt")),
     }
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from sottovoce.cli.options import (
     JsonCommand,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from sottovoce.attack import Attack
     from sottovoce.audit.attacking import Scene
     from sottovoce.audit.workshop import Recipe
+    from sottovoce.corpus.utterance import Corpus
 
 FORMS = ("own-enrol", "own-train", "similar-enrol", "similar-train")
 
@@ -135,8 +137,9 @@ def command(
 
     Writes, for each attacker, OUT/ATTACKER/scores.parquet for sottovoce measure, originals.parquet
     (the same attacker on originals), and attack.json: what it knew, what it trained on, how well
-    that went, and whether the attacker was strong enough to be trusted. OUT/enrol.npz and trial.npz
-    of each are for sottovoce reidentify. Who is trained on is never attacked.
+    that went, and whether the attacker was strong enough to be trusted. OUT/ATTACKER/enrol.npz,
+    trial.npz and train.npz are the embeddings, for sottovoce reidentify --attack OUT/ATTACKER.
+    Who is trained on is never attacked.
     """
     from sottovoce.attack import ATTACKERS, Manner, attack
     from sottovoce.attack.training import BEST
@@ -149,6 +152,7 @@ def command(
         raise UsageError(did_you_mean("linkage function", backend, [BEST, *LINKAGES]))
     attackers = [ATTACKERS[name] for name in names]
     scene = _scene(original, anonymised, train, anonymiser, settings, similar, given, seed)
+    _check_attributes(attributes, scene.trial.corpus)
     network = make_encoder(encoder)
     with stage_bar() as progress:
         workshop = Workshop(out / "work", network, jobs, progress)
@@ -212,6 +216,22 @@ def _scene(
     )
 
 
+def _check_attributes(names: tuple[str, ...], corpus: Corpus) -> None:
+    """Refuse a column that is not there or empty, unless it is the default that nobody named."""
+    from sottovoce.audit.attributes import OWN
+
+    if click.get_current_context().get_parameter_source("attributes") is ParameterSource.DEFAULT:
+        return
+    known = {name for name in OWN if any(getattr(one, name) for one in corpus)}
+    known |= {name for one in corpus for name, value in one.extra.items() if value}
+    for name in names:
+        if name not in known:
+            have = ", ".join(sorted(known)) or "none that could be told"
+            raise UsageError(
+                f"--attribute {name}: no such column in {corpus.name}, or an empty one; has {have}"
+            )
+
+
 def _similar(text: str) -> Recipe:
     from sottovoce.audit.workshop import Recipe
 
@@ -227,13 +247,13 @@ def _keep(
     encoder: dict[str, Any],
     out: Path,
 ) -> dict[str, Any]:
+    from sottovoce.attack.folder import RECORD, write_voices
     from sottovoce.audit.attacking import described
     from sottovoce.audit.attributes import attributes_of
 
     folder = out / found.attacker.name
     found.table.write(folder / "scores.parquet")
     found.originals.write(folder / "originals.parquet")
-    trials = material["trial", "theirs"]
     record = {
         **found.to_dict(),
         "corpora": {
@@ -244,12 +264,13 @@ def _keep(
         "anonymiser": None if scene.recipe is None else scene.recipe.label,
         "encoder": encoder,
         "disjoint": True,
-        "attributes": attributes_of(trials, scene.trial.corpus, attributes, seed=scene.seed),
+        "attributes": attributes_of(
+            material["trial", "theirs"], scene.trial.corpus, attributes, seed=scene.seed
+        ),
         "notes": list(scene.notes),
     }
-    material[("enrol", found.attacker.enrolment)].write(folder / "enrol.npz")
-    trials.write(folder / "trial.npz")
-    write_json(record, str(folder / "attack.json"))
+    write_voices(folder, material, found.attacker)
+    write_json(record, str(folder / RECORD))
     return record
 
 
@@ -257,5 +278,6 @@ def _show(records: list[dict[str, Any]], notes: tuple[str, ...], out: Path) -> N
     from sottovoce.report.attack import print_attacks
 
     print_attacks(records, notes)
-    first = records[0]["attacker"]["name"]
-    click.echo(f"Next: sottovoce measure {out / first / 'scores.parquet'}")
+    first = out / records[0]["attacker"]["name"]
+    click.echo(f"Next: sottovoce measure {first / 'scores.parquet'}")
+    click.echo(f"      sottovoce reidentify --attack {first}")

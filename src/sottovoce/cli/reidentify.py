@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from sottovoce.cli.backend import backend_options, make_backend
 from sottovoce.cli.options import (
@@ -17,14 +20,29 @@ from sottovoce.cli.options import (
 )
 from sottovoce.errors import UsageError
 
+if TYPE_CHECKING:
+    from sottovoce.speaker import Backend, Embeddings
+
+PLAIN = (
+    "cosine without a centre: nothing was learnt from other speakers, and an attacker who learns "
+    "may link more; name other speakers with --train, or an attack with --attack"
+)
+
 
 @click.command(
     cls=JsonCommand,
     epilog="Example: sottovoce reidentify --enrol e.npz --trial t.npz --lengths 1,3",
     short_help="Singling Out, Linkability, rank and top-k over population size.",
 )
-@click.option("--enrol", required=True, type=click.Path(path_type=Path), help="Known speakers.")
-@click.option("--trial", required=True, type=click.Path(path_type=Path), help="Speech to link.")
+@click.option("--enrol", type=click.Path(path_type=Path), help="Known speakers.")
+@click.option("--trial", type=click.Path(path_type=Path), help="Speech to link.")
+@click.option(
+    "--attack",
+    "attacked",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="OUT/ATTACKER of sottovoce attack, instead: its embeddings and its linkage function.",
+)
 @click.option("--lengths", default="1,3,30", show_default=True, help="Utterances a conversation.")
 @click.option("--populations", help="Population sizes, e.g. 20,1000. [default: 20,40,… to all]")
 @click.option("--top", "k", default=20, show_default=True, help="k of top-k.")
@@ -44,8 +62,9 @@ from sottovoce.errors import UsageError
 @backend_options
 @json_option
 def command(
-    enrol: Path,
-    trial: Path,
+    enrol: Path | None,
+    trial: Path | None,
+    attacked: Path | None,
     lengths: str,
     populations: str | None,
     k: int,
@@ -66,12 +85,12 @@ def command(
     """How likely speakers in TRIAL are found again among those in ENROL.
 
     Both are embeddings: .npz (arrays vectors, speakers, optionally utterances), .parquet, Kaldi
-    .ark, or a directory with vectors.npy and speakers.txt, which is read piece by piece.
+    .ark, or a directory with vectors.npy and speakers.txt, which is read piece by piece. --attack
+    names both and links as the attack did.
     """
     from sottovoce.measure.reidentification import reidentify
     from sottovoce.measure.risk import Settings
     from sottovoce.report.reidentification import print_study, write_study_figures
-    from sottovoce.speaker.readers import read_embeddings
 
     settings = Settings(
         lengths=tuple(_numbers("lengths", lengths)),
@@ -84,26 +103,68 @@ def command(
         confidence=None if no_interval else interval,
         seed=seed,
     )
-    known = read_embeddings(enrol, utt2spk=utt2spk)
-    unknown = read_embeddings(trial, utt2spk=utt2spk)
-    linkage = make_backend(backend, train, lda, like=known)
+    if attacked is not None:
+        sides = _of_attack(attacked)
+    elif enrol is not None and trial is not None:
+        sides = _of_files(enrol, trial, utt2spk, backend, train, lda)
+    else:
+        raise UsageError("name --enrol and --trial, or --attack and the folder of an attack")
     with stage_bar() as progress:
         found = reidentify(
-            known,
-            unknown,
-            linkage,
-            settings=settings,
-            progress=progress,
+            sides.enrol, sides.trial, sides.linkage, settings=settings, progress=progress
         )
+    found.notes += sides.notes
     if figures is not None:
         write_study_figures(found, figures)
     if json_to is not None:
-        inputs = [path for path in (enrol, trial, train) if path is not None]
         asked = {name: getattr(settings, name) for name in settings.__slots__}
-        made = provenance(inputs, backend=backend, lda=lda, **asked)
+        made = provenance(sides.files, **sides.settings, **asked)
         write_json({**found.to_dict(), "provenance": made}, json_to)
     if json_to != "-":
         print_study(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """What is linked, with what, and where both come from."""
+
+    enrol: Embeddings
+    trial: Embeddings
+    linkage: Backend
+    files: list[Path]
+    settings: dict[str, Any]
+    notes: list[str] = field(default_factory=list)
+
+
+def _of_files(
+    enrol: Path,
+    trial: Path,
+    utt2spk: Path | None,
+    backend: str,
+    train: Path | None,
+    lda: int | None,
+) -> _Sides:
+    from sottovoce.speaker.readers import read_sets
+
+    known, unknown = read_sets((enrol, trial), utt2spk=utt2spk)
+    linkage = make_backend(backend, train, lda, like=known)
+    files = [path for path in (enrol, trial, train, utt2spk) if path is not None]
+    notes = [PLAIN] if backend == "cosine" and train is None else []
+    return _Sides(known, unknown, linkage, files, {"backend": backend, "lda": lda}, notes)
+
+
+def _of_attack(folder: Path) -> _Sides:
+    from sottovoce.attack.folder import read_attack
+
+    context = click.get_current_context()
+    for name in ("enrol", "trial", "backend", "train", "lda", "utt2spk"):
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
+            raise UsageError(f"--attack has its own; leave --{name} out, or --attack")
+    found = read_attack(folder)
+    settings = {"backend": found.backend.name, "trained_with": found.settings}
+    return _Sides(
+        found.enrol, found.trial, found.backend, list(found.files), settings, list(found.notes)
+    )
 
 
 def _numbers(name: str, text: str) -> list[int]:
