@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import soundfile
 
+from sottovoce.anonymise.lock import locked
 from sottovoce.cli import run
 from sottovoce.corpus import open_corpus
 
@@ -134,6 +135,110 @@ def test_wrong_use_is_one_line_and_leaves_nothing(
     error = capsys.readouterr().err
     assert message in error and error.count("\n") == 1
     assert [path.name for path in tmp_path.iterdir()] == ["IN"]
+
+
+@pytest.fixture
+def mishaps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Recordings that cannot be changed, and folders that are not to be written into."""
+    monkeypatch.chdir(tmp_path)
+    for name, samples in (
+        ("silence", np.zeros(16000)),
+        ("sample", np.ones(1)),
+        ("six", np.ones((16000, 6)) / 2),
+    ):
+        soundfile.write(f"{name}.wav", samples, 16000)
+    Path("text.wav").write_text("not audio")
+    noise(Path("good.wav"))
+    noise(Path("flat/a.wav"))
+    Path("bad").mkdir()
+    soundfile.write("bad/a.wav", np.zeros(16000), 16000)
+    Path("stranger").mkdir()
+    Path("stranger/thesis.txt").write_text("years of work")
+    Path("man.csv").write_text("utterance,path,speaker\na,good.wav,ann\n")
+    Path("plain").write_text("a file")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["silence.wav", "new/s.wav"], "silence"),
+        (["sample.wav", "s.wav"], "0.05 s"),
+        (["text.wav", "s.wav"], "not audio"),
+        (["six.wav", "s.wav"], "6 channels"),
+        (["good.wav", "plain/s.wav", "--secret", "key"], "cannot be written"),
+        (["flat", "stranger"], "something else in it"),
+        (["flat", "."], "something else in it"),
+        (["man.csv", "oman"], "within the corpus"),
+        (["bad", "out"], "1 of 1 recordings cannot be anonymised"),
+        (["bad", "out", "--skip-bad"], "no recording could be anonymised"),
+        (["bad", "out", "--rename", "--secret", "new/key"], "cannot be anonymised"),
+        (["flat", "out", "--secret", "plain/key"], "plain/key: cannot be written"),
+        (["good.wav", "plain.wav", "--secret", "plain/key"], "plain/key: cannot be written"),
+    ],
+)
+def test_what_cannot_be_done_leaves_neither_secret_nor_folder(
+    words: list[str], message: str, mishaps: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = everything(mishaps.parent)
+    assert run(["anonymise", "voice", *words]) == 2
+    error = capsys.readouterr().err
+    assert message in error and error.count("\n") == 1
+    assert everything(mishaps.parent) == before
+
+
+def everything(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+def test_a_secret_stays_with_what_was_drawn_with_it(
+    mishaps: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    noise(Path("bad/b.wav"))
+    assert run(["anonymise", "voice", "bad", "out"]) == 2
+    assert Path("out.secret").is_file() and Path("out/b.wav").is_file()
+    assert run(["anonymise", "voice", "bad", "out", "--skip-bad"]) == 0
+    printed = capsys.readouterr()
+    assert "1 recording changed by mcadams in out, 1 of them by an earlier run" in printed.out
+
+
+def test_a_run_that_is_refused_the_folder_leaves_no_secret(mishaps: Path) -> None:
+    assert run(["anonymise", "voice", "flat", "out"]) == 0
+    before = everything(mishaps)
+    with locked(Path("out")):
+        assert run(["anonymise", "voice", "flat", "out", "--secret", "other.secret"]) == 2
+    assert everything(mishaps) == before
+
+
+def test_nothing_is_written_over(mishaps: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["anonymise", "voice", "good.wav", "out.wav"]
+    assert run(words) == 0
+    before, secret = Path("out.wav").read_bytes(), Path("out.wav.secret").read_bytes()
+    for again in (words, [*words[:-1], "silence.wav"], [*words, "--secret", "key"]):
+        capsys.readouterr()
+        assert run(again) == 2
+        error = capsys.readouterr().err
+        assert "there already; name another" in error and error.count("\n") == 1
+    assert Path("out.wav").read_bytes() == before
+    assert Path("out.wav.secret").read_bytes() == secret
+    assert not soundfile.read("silence.wav")[0].any() and not Path("key").exists()
+
+
+def test_a_link_to_nothing_is_a_bad_recording(
+    mishaps: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("flat/b.wav").symlink_to("gone.wav")
+    assert run(["anonymise", "voice", "flat", "out"]) == 2
+    assert "flat/b.wav: a link to nothing" in capsys.readouterr().err
+    assert run(["anonymise", "voice", "flat", "out", "--skip-bad"]) == 0
+    assert "left out flat/b.wav: a link to nothing" in capsys.readouterr().err
+
+
+def test_files_that_differ_in_their_endings_are_speakers_of_their_own(mishaps: Path) -> None:
+    noise(Path("flat/a.flac"))
+    noise(Path("flat/b.wav"))
+    assert run(["anonymise", "voice", "flat", "out"]) == 0
+    assert open_corpus("out").speakers == ("a.flac", "a.wav", "b.wav")
 
 
 def test_destroying_what_is_no_secret(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

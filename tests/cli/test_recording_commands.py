@@ -57,6 +57,31 @@ def test_align_one_file(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     assert grid.read_text().startswith('File type = "ooTextFile"')
 
 
+def test_align_writes_over_nothing_and_loses_nothing(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    audio, text = recording(corpus, tmp_path)
+    grid = tmp_path / "grids" / f"{Path(audio).stem}.TextGrid"
+    grid.parent.mkdir()
+    for mine in (tmp_path / "mine.json", tmp_path / "mine", grid):
+        mine.write_text("years of work")
+    for target in ("mine.json", "mine", "grids"):
+        assert run(["align", audio, text, "--to", str(tmp_path / target)]) == 2
+        told = capsys.readouterr().err
+        assert "there already; name another" in told and told.count("\n") == 1
+    for mine in (tmp_path / "mine.json", tmp_path / "mine", grid):
+        assert mine.read_text() == "years of work"
+    words = Path(text).read_text()
+    rows = [f'{name},{audio},ann,"{words}"' for name in ("ann/b_1", "ann_b/1")]
+    (tmp_path / "m.csv").write_text("utterance,path,speaker,transcript\n" + "\n".join(rows))
+    assert run(["align", str(tmp_path / "m.csv"), "--to", str(tmp_path / "both")]) == 2
+    told = capsys.readouterr().err
+    assert "ann/b_1 and ann_b/1 would share ann_b_1.TextGrid" in told and told.count("\n") == 1
+    assert not (tmp_path / "both").exists()
+    assert run(["align", str(tmp_path / "m.csv"), "--to", str(tmp_path / "both.json")]) == 0
+    assert len(json.loads((tmp_path / "both.json").read_text())["utterances"]) == 2
+
+
 def test_wrong_use_is_one_line(
     corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

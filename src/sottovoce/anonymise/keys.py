@@ -83,9 +83,10 @@ class Secret:
             handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(handle, "w", encoding="ascii") as file:
                 file.write(f"{_HEAD}\n{self._key.hex()}\n")
-        except FileExistsError:
-            raise InputError(f"{path}: there already; a secret never replaces another") from None
         except OSError as error:
+            if isinstance(error, FileExistsError) and path.exists():
+                what = "there already; a secret never replaces another"
+                raise InputError(f"{path}: {what}") from None
             raise InputError(
                 f"{path}: cannot be written ({error.strerror}); name another"
             ) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -48,7 +49,8 @@ def command(
     from sottovoce.errors import InputError
 
     corpus = spoken_corpus(source, text)
-    refuse_target(target)
+    files = {} if target is None else grid_files(corpus, target)
+    refuse_target(target, files.values())
     found: dict[str, Alignment] = {}
     lost: dict[str, str] = {}
     with progress_bar("aligning") as progress:
@@ -62,7 +64,7 @@ def command(
     if not found:
         raise InputError(f"{source}: nothing aligned: {next(iter(lost.values()))}")
     if target is not None:
-        _write(found, target)
+        _write(found, target, files)
     elif json_to != "-":
         click.echo(as_ctm(found), nl=False)
     if json_to is not None:
@@ -77,15 +79,40 @@ def command(
     return 1 if lost else 0
 
 
-def refuse_target(target: Path | None) -> None:
-    """Refuse a file of a kind that is not written."""
+def grid_files(corpus: Corpus, target: Path) -> dict[str, Path]:
+    """A TextGrid for each utterance, if ``target`` is a folder; refuses two of one name."""
+    if target.suffix:
+        return {}
+    files: dict[str, Path] = {}
+    taken: dict[str, str] = {}
+    for one in corpus:
+        name = f"{one.id.replace('/', '_')}.TextGrid"
+        other = taken.setdefault(name.lower(), one.id)
+        if other != one.id:
+            raise click.UsageError(
+                f"--to {target}: utterances {other} and {one.id} would share {name}; write all "
+                "into one FILE.json or FILE.ctm"
+            )
+        files[one.id] = target / name
+    return files
+
+
+def refuse_target(target: Path | None, files: Iterable[Path] = ()) -> None:
+    """Refuse a file of a kind that is not written, and files that are there."""
     from sottovoce.anonymise.recording.tiers import WRITERS
 
-    if target is not None and target.suffix and target.suffix.lower() not in WRITERS:
+    if target is None:
+        return
+    if target.suffix and target.suffix.lower() not in WRITERS:
         raise click.UsageError(f"--to {target}: end it in .json, .ctm or .TextGrid")
+    if target.exists() and (target.suffix or not target.is_dir()):
+        raise click.UsageError(f"--to {target}: there already; name another to write")
+    for path in files:
+        if path.exists():
+            raise click.UsageError(f"--to {path}: there already; name another folder")
 
 
-def _write(found: dict[str, Alignment], target: Path) -> None:
+def _write(found: dict[str, Alignment], target: Path, files: dict[str, Path]) -> None:
     from sottovoce.anonymise.recording.tiers import WRITERS, as_textgrid
     from sottovoce.files import write_text
 
@@ -93,7 +120,7 @@ def _write(found: dict[str, Alignment], target: Path) -> None:
         write_text(target, WRITERS[target.suffix.lower()](found))
         return
     for name, alignment in found.items():
-        write_text(target / f"{name.replace('/', '_')}.TextGrid", as_textgrid(alignment))
+        write_text(files[name], as_textgrid(alignment))
 
 
 def spoken_corpus(source: Path, text: Path | None, *, lacking: str = "give TEXT") -> Corpus:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sottovoce.cli.options import JsonCommand, json_option, key_values, progress_bar, write_json
-from sottovoce.cli.secrets import find_secret, secret_options
+from sottovoce.cli.secrets import Drawn, draw_secret, secret_options
 
 if TYPE_CHECKING:
-    from sottovoce.anonymise import Secret
     from sottovoce.anonymise.voice.method import MethodCard, VoiceAnonymiser
     from sottovoce.corpus import Corpus
 
@@ -74,12 +73,12 @@ def command(
     single = _is_audio(source)
     voices = None if single else _corpus(source, speaker, split)
     _refuse_target(source, target, single)
-    drawn = find_secret(target, secret_path, reproducible)
+    drawn = draw_secret(target, secret_path, reproducible)
     made = make_method(method, drawn.secret, **settings)
     if voices is None:
-        found = _one_file(source, target, made, speaker)
+        found = _one_file(source, target, made, drawn, speaker)
     else:
-        found = _many(voices, target, made, drawn.secret, rename, jobs, skip_bad)
+        found = _many(voices, target, made, drawn, rename, jobs, skip_bad)
     if json_to is not None:
         found |= {"out": str(target), "reproducible_seed": drawn.secret.seed, **made.record()}
         write_json(found, json_to)
@@ -104,7 +103,7 @@ def _corpus(source: Path, speaker: str | None, split: str | None) -> Corpus:
     from sottovoce.corpus.trees import AUDIO
 
     listed = sorted(source.iterdir()) if source.is_dir() else []
-    loose = [path for path in listed if path.suffix.lower() in AUDIO and path.is_file()]
+    loose = [path for path in listed if path.suffix.lower() in AUDIO and not path.is_dir()]
     if not loose or any(path.name in ("manifest.csv", "wav.scp") for path in listed):
         if speaker is not None:
             raise click.UsageError("--speaker: the corpus says itself who speaks; leave it out")
@@ -117,15 +116,15 @@ def _corpus(source: Path, speaker: str | None, split: str | None) -> Corpus:
         )
     if split is not None:
         raise click.UsageError(f"--split {split}: a folder of audio has no splits; leave it out")
-    return Corpus(
-        source.name,
-        source,
-        tuple(Utterance(path.name, path, speaker or path.stem) for path in loose),
+    alone = len({path.stem for path in loose}) == len(loose)
+    said = (
+        Utterance(path.name, path, speaker or (path.stem if alone else path.name)) for path in loose
     )
+    return Corpus(source.name, source, tuple(said))
 
 
 def _refuse_target(source: Path, target: Path, single: bool) -> None:
-    """Refuse a target of another kind than the source, or the source itself."""
+    """Refuse the source itself, a file that is there, and another kind than the source."""
     from sottovoce.corpus.audio import FORMATS
 
     audio = target.suffix.lower() in FORMATS
@@ -133,6 +132,8 @@ def _refuse_target(source: Path, target: Path, single: bool) -> None:
         raise click.UsageError(f"{target}: name a file that ends in {' or '.join(FORMATS)}")
     if single and target.resolve() == source.resolve():
         raise click.UsageError(f"{target}: is the recording itself; name another file")
+    if single and (target.exists() or target.is_symlink()):
+        raise click.UsageError(f"{target}: there already; name another to write")
     if not single and (target.is_file() or audio):
         raise click.UsageError(f"{target}: {source} has many recordings; name a folder")
     if not single and target.resolve().is_relative_to(source.resolve()):
@@ -140,7 +141,7 @@ def _refuse_target(source: Path, target: Path, single: bool) -> None:
 
 
 def _one_file(
-    source: Path, target: Path, method: VoiceAnonymiser, speaker: str | None
+    source: Path, target: Path, method: VoiceAnonymiser, drawn: Drawn, speaker: str | None
 ) -> dict[str, Any]:
     from sottovoce.corpus import Corpus, Utterance, save_audio
     from sottovoce.corpus.audio import load_native
@@ -149,7 +150,12 @@ def _one_file(
     audio, rate = load_native(one)
     method.fit(Corpus(source.name, source.parent, (one,)))
     changed = method.transform(audio, rate, speaker=one.speaker, utterance=one.id)
-    save_audio(target, changed, rate)
+    drawn.save()
+    try:
+        save_audio(target, changed, rate)
+    except BaseException:
+        drawn.forget()
+        raise
     return {"utterances": 1, "speakers": 1, "seconds": round(len(audio) / rate, 3)}
 
 
@@ -157,7 +163,7 @@ def _many(
     voices: Corpus,
     target: Path,
     method: VoiceAnonymiser,
-    secret: Secret,
+    drawn: Drawn,
     rename: bool,
     jobs: int,
     skip_bad: bool,
@@ -170,12 +176,13 @@ def _many(
             voices,
             method,
             target,
-            secret=secret,
+            secret=drawn.secret,
             rename=rename,
             kaldi=kaldi,
             jobs=jobs,
             skip_bad=skip_bad,
             progress=progress,
+            begun=drawn.save,
         )
     for line in done.bad:
         click.echo(f"left out {line}", err=True)

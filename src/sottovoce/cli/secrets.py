@@ -20,6 +20,18 @@ class Drawn(NamedTuple):
 
     secret: Secret
     note: str
+    new: Path | None = None
+    """Where it is to be saved, if it is in no file yet."""
+
+    def save(self) -> None:
+        """Put a new one into its file."""
+        if self.new is not None:
+            self.secret.save(self.new)
+
+    def forget(self) -> None:
+        """Remove a new one again: nothing was drawn with it."""
+        if self.new is not None:
+            self.new.unlink(missing_ok=True)
 
 
 def secret_options(command: F) -> F:
@@ -54,6 +66,13 @@ def secret_file(target: Path, secret_path: Path | None) -> Path:
 
 
 def find_secret(target: Path, secret_path: Path | None, reproducible: int | None) -> Drawn:
+    """As :func:`draw_secret`, and a new one is saved at once."""
+    drawn = draw_secret(target, secret_path, reproducible)
+    drawn.save()
+    return drawn
+
+
+def draw_secret(target: Path, secret_path: Path | None, reproducible: int | None) -> Drawn:
     """The secret of a run into ``target``: from its seed, from its file, or new."""
     from sottovoce.anonymise import Secret
 
@@ -69,10 +88,9 @@ def find_secret(target: Path, secret_path: Path | None, reproducible: int | None
         raise click.UsageError(f"--secret {path}: within {target}; keep the secret apart from it")
     if path.exists():
         return Drawn(Secret.load(path), f"drawn with the secret in {path}")
-    secret = Secret.generate()
-    secret.save(path)
     return Drawn(
-        secret,
+        Secret.generate(),
         f"the secret behind the draws is in {path}: keep it apart from the data to go on later, "
         f"or destroy it: sottovoce anonymise destroy {shlex.quote(str(path))}",
+        path,
     )
