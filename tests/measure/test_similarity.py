@@ -17,6 +17,8 @@ from sottovoce.errors import InputError, SottovoceError, TooFewError
 from sottovoce.measure import pair_scores
 from sottovoce.measure.similarity import READINGS, Similarity, similarity
 from sottovoce.speaker import Backend, Cosine, Embeddings, Euclidean, Plda
+from sottovoce.speaker.backends import Counts
+from sottovoce.speaker.embeddings import Vectors
 
 Array = NDArray[np.float64]
 
@@ -394,10 +396,16 @@ def test_one_voice_for_everyone(speakers: int) -> None:
 
 
 def test_vectors_too_large_for_a_back_end() -> None:
-    vectors, who = voices()
-    huge = Embeddings.of(1e30 * vectors, who)
-    with pytest.raises(InputError, match="euclidean: vectors too large"):
-        similarity(huge, huge, Euclidean())
+    class Steep(Euclidean):
+        def enrol(self, vectors: Vectors, counts: Counts = 1) -> Vectors:
+            return np.float32(1e38) * super().enrol(vectors, counts)
+
+    found = Embeddings.of(*voices())
+    with (
+        np.errstate(over="ignore"),
+        pytest.raises(InputError, match="euclidean: vectors too large"),
+    ):
+        similarity(found, found, Steep())
 
 
 # ====================================================================================== results

@@ -55,7 +55,9 @@ def test_all_numbers_become_float32(dtype: Any) -> None:
         (np.ones((2, 2), bool), "real numbers"),
         ([[1.0, 2.0], [np.nan, 1.0]], "row 1 is not finite"),
         ([[1.0, np.inf], [1.0, 1.0]], "row 0 is not finite"),
-        ([[1.0, 1e300], [1.0, 1.0]], "row 0 is not finite"),
+        ([[1.0, 1e300], [1.0, 1.0]], "row 0 is below 1e-15 or above 1e\\+17"),
+        (np.array([[1.0, 2.0], [1e-30, 1e-31]], np.float32), "row 1 is below 1e-15"),
+        (np.array([[1.0, 2.0], [1e30, 0.0]], np.float32), "row 1 is .* rescale all vectors"),
         ([[1.0, 2.0], [0.0, 0.0]], "row 1 is all zero"),
     ],
 )

@@ -57,8 +57,13 @@ def enough(source: ScoreSource) -> bool:
 
 
 def by_speaker(source: ScoreSource) -> bool:
-    """Whether speakers are known and are enough to be resampled."""
-    return source.speakers is not None and source.speakers.count >= MIN_SPEAKERS
+    """Whether speakers are known, and enough of them have mated trials, to be resampled."""
+    return mated_speakers(source) >= MIN_SPEAKERS
+
+
+def mated_speakers(source: ScoreSource) -> int:
+    """How many speakers have mated trials; 0 if speakers are not known."""
+    return 0 if source.speakers is None else len(np.unique(source.speakers.mated))
 
 
 def resample(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -21,12 +22,14 @@ from sottovoce.measure.disclosure import (
     worst_case_of,
 )
 from sottovoce.measure.intervals import (
+    MIN_SPEAKERS,
     MIN_TRIALS,
     Interval,
     Method,
     by_speaker,
     enough,
     interval_of,
+    mated_speakers,
     resample,
 )
 from sottovoce.measure.linkability import (
@@ -35,6 +38,7 @@ from sottovoce.measure.linkability import (
     default_bins,
     linkability,
 )
+from sottovoce.measure.scarce import least_apart, of_share, reaching
 from sottovoce.measure.scores import ScoreSource
 from sottovoce.measure.tally import Tally
 from sottovoce.measure.verification import (
@@ -78,6 +82,9 @@ class Measure:
     bounds: tuple[float, float] = (0.0, 1.0)
     method: Method = "centred"
     """How its interval is made of resamples."""
+    scarce: Literal["apart", "share", ""] = "apart"
+    """What its interval is where resamples cannot vary: that of scores wholly apart, or of a share
+    of the mated trials (:mod:`.scarce`)."""
     check: Callable[[ScoreSource], None] = lambda source: None
     """Refuses data that are too few for this number."""
     remark: str = ""
@@ -116,6 +123,7 @@ _add(
     lambda e: cllr(e.tally),
     "bits",
     bounds=(0.0, _INF),
+    scarce="",
     remark="takes the scores for natural-log likelihood ratios; means little for other scores",
 )
 _add("min_cllr", "Cllr_min", True, 1.0, lambda e: min_cllr_of(e.blocks), "bits", method="reflected")
@@ -137,6 +145,7 @@ _add(
     lambda e: worst_case_of(e.blocks),
     bounds=(0.0, _INF),
     method="range",
+    scarce="",
     remark="a maximum: its range over resamples is shown, which is not a confidence interval; "
     "chance is what as many scores show on average without evidence",
 )
@@ -157,6 +166,7 @@ for _fpr in (0.01, 0.001, 0.0001):
         _fpr,
         lambda e, fpr=_fpr: tpr_at_fpr_of(e.tally, fpr),
         "%",
+        scarce="share",
         check=lambda source, fpr=_fpr: require_fpr(source.n_nonmated, fpr),
     )
 
@@ -279,7 +289,7 @@ def measure_scores(
         tag=tag_of(worst_case_of(evidence.blocks)),
         attainable_log10_lr=attainable(tally),
         resampling=resampling,
-        warnings=tuple(_warnings(scores, tally, interval)),
+        warnings=tuple(_warnings(scores, tally, interval, ranges.get("eer"))),
     )
 
 
@@ -319,7 +329,7 @@ def _ranges(
         draws[i] = [one.compute(evidence) for one in measures]
         if progress:
             progress(i + 1, plan.replicates)
-    return {
+    found = {
         one.name: interval_of(
             values[one.name],
             draws[:, i],
@@ -329,6 +339,30 @@ def _ranges(
         )
         for i, one in enumerate(measures)
     }
+    still = [one for i, one in enumerate(measures) if np.ptp(draws[:, i]) == 0]
+    return found | _unvaried(scores, tally, still, values, found, plan)
+
+
+def _unvaried(
+    scores: ScoreSource,
+    tally: Tally,
+    measures: list[Measure],
+    values: dict[str, float],
+    found: dict[str, Interval],
+    plan: Resampling,
+) -> dict[str, Interval]:
+    """Intervals of those measures that every resample repeats, as wide as the doubt is."""
+    by_voice = plan.unit == "speaker" and scores.speakers is not None
+    units = mated_speakers(scores) if by_voice else min(len(scores.mated), scores.n_nonmated)
+    least = Evidence(least_apart(tally, units, plan.confidence)) if eer(tally) == 0 else None
+    wider = {}
+    for one in measures:
+        value = values[one.name]
+        if one.scarce == "apart" and least is not None:
+            wider[one.name] = reaching(found[one.name], one.compute(least))
+        elif one.scarce == "share" and value in (0, 1):
+            wider[one.name] = of_share(value, units, plan.confidence)
+    return wider
 
 
 def _chances(measures: list[Measure], tally: Tally, seed: int) -> dict[str, float]:
@@ -365,9 +399,12 @@ def _estimate(
     )
 
 
-def _warnings(scores: ScoreSource, tally: Tally, interval: float | None) -> list[str]:
+def _warnings(
+    scores: ScoreSource, tally: Tally, interval: float | None, spread: Interval | None
+) -> list[str]:
     found = []
-    if eer(tally) > 0.5:
+    doubt = math.sqrt(1 / len(scores.mated) + 1 / scores.n_nonmated)  # two standard errors at 50 %
+    if (spread.low if spread else eer(tally) - doubt) > 0.5:
         found.append(
             "EER above 50 %: the scores point the wrong way (distances instead of similarities, or "
             "labels swapped?); an adversary may simply turn them round, and threshold measures "
@@ -375,4 +412,9 @@ def _warnings(scores: ScoreSource, tally: Tally, interval: float | None) -> list
         )
     if interval is not None and not enough(scores):
         found.append(f"fewer than {MIN_TRIALS} trials of one kind: too few for intervals")
+    elif interval is not None and scores.speakers and not by_speaker(scores):
+        found.append(
+            f"mated trials of {mated_speakers(scores)} speakers: intervals by speaker need "
+            f"{MIN_SPEAKERS}, so they are by trial and likely too narrow"
+        )
     return found

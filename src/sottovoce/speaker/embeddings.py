@@ -19,6 +19,8 @@ Vectors = NDArray[np.float32]
 IntArray = NDArray[np.int64]
 Names = NDArray[np.str_]
 
+SMALLEST, LARGEST = 1e-15, 1e17
+"""Of the largest entry of a vector: squares and their sums are precise in float32 between them."""
 BLOCK = 1 << 15
 """Rows looked at together, so that memory-mapped vectors are never read whole."""
 
@@ -60,9 +62,9 @@ class Embeddings:
     ) -> Embeddings:
         """Check arrays and number the speakers.
 
-        Vectors must be finite, of one dimension and not zero; utterance ids must be unique. Vectors
-        in float32 are kept where they are, so a memory-mapped table is never read whole; others
-        are copied.
+        Vectors must be finite, of one dimension and of a size whose square is precise; utterance
+        ids must be unique. Vectors in float32 are kept where they are, so a memory-mapped table is
+        never read whole; others are copied.
         """
         where = origin or name
         array = _as_vectors(vectors, where)
@@ -147,21 +149,22 @@ def _as_vectors(values: ArrayLike, where: str) -> Vectors:
         raise InputError(f"{where}: no vectors; at least 1 is needed")
     if array.dtype.kind not in "fiu":
         raise InputError(f"{where}: {array.dtype} values; vectors must be real numbers")
-    if array.dtype != np.float32:
-        with np.errstate(over="ignore"):  # what is too large for float32 is refused as not finite
-            array = array.astype(np.float32)
     for rows in blocks(len(array)):
-        block = array[rows]
-        _refuse_rows(~np.isfinite(block).all(axis=1), rows.start, "not finite", where)
-        _refuse_rows((block == 0).all(axis=1), rows.start, "all zero", where)
-    return array
+        sizes = np.abs(array[rows]).max(axis=1).astype(np.float64)
+        _refuse_rows(~np.isfinite(sizes), rows.start, f"not finite; {_AGAIN}", where)
+        _refuse_rows(sizes == 0, rows.start, f"all zero; {_AGAIN}", where)
+        beyond = (sizes < SMALLEST) | (sizes > LARGEST)
+        limits = f"below {SMALLEST:g} or above {LARGEST:g} at its largest; rescale all vectors"
+        _refuse_rows(beyond, rows.start, limits, where)
+    return array if array.dtype == np.float32 else array.astype(np.float32)
+
+
+_AGAIN = "embed it again or leave it out"
 
 
 def _refuse_rows(bad: NDArray[np.bool_], start: int, complaint: str, where: str) -> None:
     for row in np.flatnonzero(bad)[:1]:
-        raise InputError(
-            f"{where}: row {start + row:,} is {complaint}; embed it again or leave it out"
-        )
+        raise InputError(f"{where}: row {start + row:,} is {complaint}")
 
 
 def _as_names(values: ArrayLike, count: int, where: str) -> Names:
