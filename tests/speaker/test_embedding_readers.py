@@ -154,7 +154,7 @@ def test_ark_in_any_order_of_utt2spk_and_with_blank_lines(tmp_path: Path) -> Non
 
 def test_binary_numbers_that_look_like_blanks(tmp_path: Path) -> None:
     """0x20202020 is a float; stripping the file would cut it off."""
-    blank = np.frombuffer(b"    " * 3, "<f4")
+    blank = np.append(np.float32(1), np.frombuffer(b"    " * 2, "<f4"))
     path = ark(tmp_path / "set.ark", "FV", [*VECTORS[:4], blank])
     found = read_embeddings(path, utt2spk=utt2spk(tmp_path))
     np.testing.assert_array_equal(found.vectors[4], blank)
