@@ -99,6 +99,17 @@ def test_measure_json_keeps_the_contract(scores: Path, capsys: pytest.CaptureFix
     assert source["name"] == "scores.npz" and len(source["sha256"]) == 64
 
 
+def test_every_key_of_measure_is_documented(
+    scores: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["measure", str(scores), "--json", "--resamples", "30"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    text = (Path(__file__).parents[2] / "docs" / "file-formats.md").read_text("utf-8")
+    section = text.partition("## JSON of `sottovoce measure`")[2].partition("```")[0]
+    for name in {*printed, *printed["measures"]["eer"], *printed["interval"]}:
+        assert f"`{name}`" in section, name
+
+
 def test_json_before_the_scores_does_not_overwrite_them(
     scores: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

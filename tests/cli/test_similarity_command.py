@@ -71,6 +71,16 @@ def test_json_keeps_the_contract(folder: Path, capsys: pytest.CaptureFixture[str
     assert printed["provenance"]["settings"] == {"backend": "cosine", "seed": 0}
 
 
+def test_every_key_is_documented(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(arguments(folder, "--json", "--resamples", "50")) == 0
+    printed = json.loads(capsys.readouterr().out)
+    text = (Path(__file__).parents[2] / "docs" / "file-formats.md").read_text("utf-8")
+    section = text.partition("## JSON of `sottovoce similarity`")[2].partition("\n## ")[0]
+    inner = (printed["excluded"], printed["readings"]["deid"], printed["interval"])
+    for name in {*printed, *(key for one in inner for key in one)}:
+        assert f"`{name}`" in section, name
+
+
 def test_no_interval_and_figure(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
