@@ -11,9 +11,10 @@ from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.text import TextAnonymiser, Transformed, find_private
 from sottovoce.anonymise.text.detect import Detector, Finding
 from sottovoce.anonymise.text.lexicon import LANGUAGES
+from sottovoce.anonymise.text.lists import Phrases
 from sottovoce.anonymise.text.replace import PLACEHOLDERS, STRATEGIES, Replacer
 from sottovoce.anonymise.text.surrogates import Table
-from sottovoce.anonymise.text.tokens import HIDDEN
+from sottovoce.anonymise.text.tokens import HIDDEN, tokenise
 from sottovoce.errors import UsageError
 
 NAMES = ("anna", "Zorbalda Quint", "Berlin", "ann.lee@x.org", "nine am", "é́", "😀", "王", "Кот")
@@ -247,3 +248,43 @@ def test_nothing_is_logged(
     with caplog.at_level(logging.DEBUG):
         make("full").transform("call zorbalda at ann@x.org")
     assert caplog.text == "" and capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("the zeus-team met", "the [ID] met"),
+        ("the pre-zeus era", "the [ID] era"),
+        ("the zeus_project so", "the [ID] so"),
+        ("the non-titan zeus's", "the non-titan [ID]'s"),
+        ("so x-ann lee-y is", "so [ID] is"),
+        ("so ann-lee is", "so [ID] is"),
+        ("so ann_lee’s is", "so [ID]’s is"),
+        ("so www.zeus.com is", "so [ID] is"),
+        ("the zeusy-team met", "the zeusy-team met"),
+        ("the ann-x lee met", "the ann-x lee met"),
+    ],
+)
+def test_what_is_denied_is_found_inside_words(text: str, left: str) -> None:
+    listed = {"Zeus": "ID", "ann lee": "ID"}
+    quiet = make("typed", deny=listed, types=["MISC"], tau=0.01, propagate=False)
+    assert quiet.transform(text).text == left
+
+
+def test_what_is_allowed_is_whole_words_only() -> None:
+    listed = make("typed", allow=["zorbalda"], deny={"zorbalda-quint": "PER"}, types=["MISC"])
+    assert listed.transform("zorbalda-quint").text == "[PER]"
+    phrases = Phrases({"zorbalda": ""})
+    assert phrases.words_in(["zorbalda-quint", "zorbalda"]) == {1}
+
+
+@pytest.mark.parametrize("unit", ["a@", "a@b.c", "www.a@", "http://", ".@", "a.", "www.<"])
+def test_addresses_without_end_are_few_words(unit: str) -> None:
+    few, many = ([t.text for t in tokenise(unit * count)] for count in (1000, 2000))
+    assert "".join(many) == unit * 2000
+    assert len(many) <= (3 if unit in ("a@", "a@b.c", "www.a@", "http://") else 2 * len(few))
+
+
+def test_all_addresses_of_a_word_are_words() -> None:
+    found = [token.text for token in tokenise("<ann@b.org>,bob@c.org;www.d.org/x.")]
+    assert found == ["<", "ann@b.org", ">", ",", "bob@c.org", ";", "www.d.org/x", "."]

@@ -6,10 +6,13 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
+from sottovoce.anonymise.letters import MARKS
+
 SIGNS = {"&": "and", "%": "percent", "@": "at", "+": "plus", "€": "euros", "$": "dollars"}
 """Signs that are said aloud, in English."""
 
-_WORD = re.compile(r"[^\W_]+(?:[-'’.,:/][^\W_]+)*['’]?|[" + re.escape("".join(SIGNS)) + "]")
+_LETTERS = rf"[^\W_]+(?:[{MARKS}]+[^\W_]*)*"
+_WORD = re.compile(rf"{_LETTERS}(?:[-'’.,:/]{_LETTERS})*['’]?|[" + re.escape("".join(SIGNS)) + "]")
 _POSSESSIVE = re.compile(r"['’]s?$")
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sottovoce.anonymise.keys import Secret
+from sottovoce.anonymise.letters import composed
 from sottovoce.anonymise.text.detect import Detector, Finding
 from sottovoce.anonymise.text.entities import PRIVATE, TAU
 from sottovoce.anonymise.text.replace import Replacer, corpus_tables, table_sizes
@@ -148,7 +149,7 @@ class TextAnonymiser:
         counts: dict[tuple[str, str], dict[str, set[str]]] = {}
         for i, (text, own) in enumerate(zip(texts, found, strict=True)):
             for one in own:
-                value = text[one.start : one.end]
+                value = composed(text[one.start : one.end])
                 parts = [("FULL", value)]
                 parts += [("I" if j else "B", word) for j, word in enumerate(value.split())]
                 for part, word in parts:

@@ -11,12 +11,13 @@ import gc
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+from sottovoce.anonymise.letters import Composed
 from sottovoce.anonymise.text import patterns
 from sottovoce.anonymise.text.adapters import own_tagger
 from sottovoce.anonymise.text.entities import (
@@ -56,6 +57,10 @@ class Finding(NamedTuple):
     kind: str
     score: float
     rule: str
+
+    def moved(self, start: int, end: int) -> Finding:
+        """The same in other characters."""
+        return Finding(start, end, self.kind, self.score, self.rule)
 
 
 @dataclass(frozen=True)
@@ -98,7 +103,7 @@ class Detector:
 
     @cached_property
     def _denied(self) -> Phrases:
-        return Phrases(self.deny)
+        return Phrases(self.deny, parts=True)
 
     @cached_property
     def _allowed(self) -> Phrases:
@@ -107,11 +112,18 @@ class Detector:
     def find(
         self, texts: Sequence[str], documents: Sequence[str] | None = None
     ) -> list[list[Finding]]:
-        """What is private in each text; names spread over texts of one document."""
-        if self.own is not None:  # whether somebody else's tagger makes cycles is not known
-            return self._find(texts, documents)
-        with _uncollected():
-            return self._find(texts, documents)
+        """What is private in each text; names spread over texts of one document.
+
+        Words are looked up in composed letters; what is found is told in the characters as given.
+        """
+        whole = [Composed.of(text) for text in texts]
+        # whether somebody else's tagger makes cycles is not known
+        with _uncollected() if self.own is None else nullcontext():
+            found = self._find([one.text for one in whole], documents)
+        return [
+            [one.moved(*own.before(one.start, one.end)) for one in every] if own.here else every
+            for own, every in zip(whole, found, strict=True)
+        ]
 
     def _find(self, texts: Sequence[str], documents: Sequence[str] | None) -> list[list[Finding]]:
         names = documents if documents is not None else [""] * len(texts)
@@ -345,7 +357,7 @@ class _View:
         start, end = (
             p + self.shifts[bisect_right(self.starts, p) - 1] for p in (one.start, one.end - 1)
         )
-        return Finding(start, end + 1, one.kind, one.score, one.rule)
+        return one.moved(start, end + 1)
 
     def hiding(self, findings: Iterable[Finding]) -> _View:
         """With more parts hidden."""

@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from sottovoce.anonymise.letters import composed
 from sottovoce.anonymise.text.entities import TYPES, Entity
 from sottovoce.anonymise.text.lexicon import core_of
 from sottovoce.anonymise.text.tokens import tokenise
 from sottovoce.errors import InputError
 from sottovoce.files import check_there
 
+_JOINTS = re.compile(r"[-'’_@./:]+")
+
 
 class Phrases:
     """Phrases that are found whatever their case, with clitics around them or not.
 
+    With ``parts`` they are found inside words too: *zeus* in *pre-zeus* and *zeus_project*. Words
+    must be in composed letters.
+
     >>> [(one.start, one.end) for one in Phrases({"Ann Lee": "PER"}).find(["to", "ann", "lee's"])]
     [(1, 3)]
+    >>> inside = Phrases({"Ann Lee": "PER"}, parts=True)
+    >>> [(one.start, one.end) for one in inside.find(["non-ann", "lee-time"])]
+    [(0, 2)]
     """
 
-    def __init__(self, phrases: Mapping[str, str]) -> None:
+    def __init__(self, phrases: Mapping[str, str], *, parts: bool = False) -> None:
+        self._split = _parts if parts else _whole
         self._by_first: dict[str, list[tuple[tuple[str, ...], str]]] = {}
         for phrase, kind in phrases.items():
-            words = tuple(_core(token.text) for token in tokenise(phrase))
+            forms = (token.text for token in tokenise(composed(phrase)))
+            words = tuple(part for form in forms for part in self._split(form))
             if words:
                 self._by_first.setdefault(words[0], []).append((words, kind))
         for same in self._by_first.values():
@@ -32,12 +44,14 @@ class Phrases:
         """Where they stand; of two that begin at one word the longer."""
         if not self._by_first:
             return []
-        cores = [_core(form) for form in forms]
+        split = [(part, i) for i, form in enumerate(forms) for part in self._split(form)]
+        parts = [part for part, _ in split]
         found = []
-        for i, core in enumerate(cores):
-            for words, kind in self._by_first.get(core, ()):
-                if tuple(cores[i : i + len(words)]) == words:
-                    found.append(Entity(i, i + len(words), kind, 1.0, "list"))
+        for at, (part, i) in enumerate(split):
+            for words, kind in self._by_first.get(part, ()):
+                if tuple(parts[at : at + len(words)]) == words:
+                    end = split[at + len(words) - 1][1] + 1
+                    found.append(Entity(i, end, kind, 1.0, "list"))
                     break
         return found
 
@@ -46,8 +60,15 @@ class Phrases:
         return {i for one in self.find(forms) for i in range(one.start, one.end)}
 
 
-def _core(form: str) -> str:
-    return core_of(form).casefold()
+def _whole(form: str) -> list[str]:
+    return [core_of(form).casefold()]
+
+
+def _parts(form: str) -> list[str]:
+    """A word without clitics, and cut at its joints unless it is a number."""
+    core = core_of(form).casefold()
+    letters = any(map(str.isalpha, core))
+    return [part for part in _JOINTS.split(core) if part] if letters else [core]
 
 
 def read_phrases(path: Path) -> dict[str, str]:

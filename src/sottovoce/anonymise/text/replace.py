@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from sottovoce.anonymise.keys import Secret
+from sottovoce.anonymise.letters import composed
 from sottovoce.anonymise.text.calendar import MONTHS, THAT_DAY
 from sottovoce.anonymise.text.detect import Finding
 from sottovoce.anonymise.text.lexicon import lexicon
@@ -76,7 +77,7 @@ class Replacer:
         """Note full names, so that a family name alone gets the one of the same person."""
         place = self._place(document, utterance)
         for one in findings:
-            words = text[one.start : one.end].casefold().split()
+            words = composed(text[one.start : one.end]).casefold().split()
             if one.kind == "PER" and len(words) > 1:
                 known = self._full_names.setdefault(place, {})
                 known.setdefault(words[-1], set()).add(" ".join(words))
@@ -84,6 +85,7 @@ class Replacer:
     def __call__(self, original: str, kind: str, document: str, utterance: str) -> str | None:
         """What stands for a value, or None if it stays, which has probability 1 − p."""
         place = self._place(document, utterance)
+        original = composed(original)
         form = " ".join(original.casefold().split())
         person = self._person(form, kind, place)
         if self._stays(place, kind, person):

@@ -6,15 +6,21 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from sottovoce.anonymise.letters import MARKS
+
 HIDDEN = "█████"
 """What stands for words that were found already."""
 LONGEST = 128
 """Words tagged as one sentence at most."""
 _FEW, _MOST = 0.02, 0.9
 _CHUNK = re.compile(r"\S+")
-_ADDRESS = re.compile(r"[\w.+-]+@[\w.-]*\w|(?:https?://|www\.)[^\s<>\"]*[\w/]")
+_ADDRESS = re.compile(r"(?<![\w.+-])[\w.+-]++(?:@[\w.-]*\w)+|(?:https?://|www\.)[^\s<>\"]*[\w/]")
+"""Begins only where a run of its characters does, so that a long line costs no more than its
+length."""
+_LETTERS = rf"\w+(?:[{MARKS}]+\w*)*"
 _PIECE = re.compile(
-    r"█+|[^\W\d_](?:\.[^\W\d_])+(?:\.|(?!\w))|\d+(?:[.,:/]\d+)*|\w+(?:['’-]\w+)*|[^\w\s]"
+    rf"█+|[^\W\d_](?:\.[^\W\d_])+(?:\.|(?![\w{MARKS}]))|\d+(?:[.,:/]\d+)*"
+    rf"|{_LETTERS}(?:['’-]{_LETTERS})*|[^\w\s][{MARKS}]*"
 )
 _ENDS = frozenset(".!?…;")
 
@@ -42,13 +48,17 @@ def _tokens(text: str) -> Iterator[Token]:
         if chunk.group().isalpha():
             yield Token(chunk.group(), begin, end)
             continue
-        address = _ADDRESS.search(text, begin, min(end, begin + 300)) if _at(chunk) else None
-        middle = address.span() if address else (end, end)
-        for part in ((begin, middle[0]), (middle[1], end)):
-            if address and part[0] == middle[1]:
-                yield Token(address.group(), *middle)
-            for piece in _PIECE.finditer(text, *part):
-                yield Token(piece.group(), *piece.span())
+        done = begin
+        for address in _ADDRESS.finditer(text, begin, end) if _at(chunk) else ():
+            yield from _pieces(text, done, address.start())
+            yield Token(address.group(), *address.span())
+            done = address.end()
+        yield from _pieces(text, done, end)
+
+
+def _pieces(text: str, begin: int, end: int) -> Iterator[Token]:
+    for piece in _PIECE.finditer(text, begin, end):
+        yield Token(piece.group(), *piece.span())
 
 
 def _at(chunk: re.Match[str]) -> bool:

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import unicodedata
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sottovoce.anonymise.keys import Secret
+from sottovoce.anonymise.letters import composed
+from sottovoce.anonymise.recording.sensitive import find_targets, private_words
+from sottovoce.anonymise.text import TextAnonymiser, find_private
+from sottovoce.anonymise.text.replace import STRATEGIES
+from sottovoce.anonymise.text.tokens import tokenise
+
+TEXT = "J'ai parlé avec Jérôme Gérard hier."
+WORDS = ("Jérôme", "Gérard", "Évreux", "hier", "parlé", "l'été", "à", "naïve", "Müller", "ā", ",")
+MIXED = st.lists(
+    st.tuples(st.sampled_from(WORDS) | st.text(max_size=4), st.sampled_from(["NFC", "NFD"])),
+    max_size=8,
+).map(lambda parts: " ".join(unicodedata.normalize(form, word) for word, form in parts))  # type: ignore[arg-type]
+SECRET = Secret.reproducible(3)
+
+
+def make(strategy: str = "typed", lang: str = "fr", **more: object) -> TextAnonymiser:
+    return TextAnonymiser(lang, strategy=strategy, secret=SECRET, **more)  # type: ignore[arg-type]
+
+
+def apart(text: str) -> str:
+    return unicodedata.normalize("NFD", text)
+
+
+def test_a_name_in_decomposed_letters_is_found() -> None:
+    assert make().transform(apart(TEXT)).text == apart("J'ai parlé avec [PER] [DATE].")
+
+
+@settings(max_examples=60)
+@given(MIXED, st.sampled_from(["typed", "full", "hmac"]))
+def test_the_form_of_letters_changes_neither_what_is_found_nor_what_stays(
+    text: str, strategy: str
+) -> None:
+    done, whole = make(strategy).transform(text), make(strategy).transform(composed(text))
+    assert [s.replacement for s in done.spans] == [s.replacement for s in whole.spans]
+    for one, other in zip(done.spans, whole.spans, strict=True):
+        assert composed(text[one.start : one.end]) == composed(text)[other.start : other.end]
+    old = pairwise([0, *(at for s in done.spans for at in (s.start, s.end)), len(text)])
+    new = pairwise(
+        [0, *(at for s in done.spans for at in (s.new_start, s.new_end)), len(done.text)]
+    )
+    kept = [text[slice(*place)].encode() for place in old][::2]
+    assert kept == [done.text[slice(*place)].encode() for place in new][::2]
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_name_in_both_forms_gets_one_replacement(strategy: str) -> None:
+    text = f"{TEXT} {apart(TEXT)}"
+    found = [s.replacement for s in make(strategy).transform(text).spans if s.kind == "PER"]
+    assert len(found) == 2 and len(set(found)) == 1
+
+
+@pytest.mark.parametrize("form", [str, apart])
+@pytest.mark.parametrize("listed", [str, apart])
+def test_lists_in_either_form(form: type[str], listed: type[str]) -> None:
+    text = form("l'œuvre à zoé-léa quémard")
+    deny = make(deny={listed("Léa Quémard"): "PER"}, types=["PER"], tau=0.01)
+    assert deny.transform(text).text == form("l'œuvre à [PER]")
+    allow = make(allow=[listed("Jérôme Gérard")], types=["PER"])
+    assert allow.transform(form(TEXT)).text == form(TEXT)
+
+
+def test_private_words_by_index_and_in_recordings() -> None:
+    words = TEXT.rstrip(".").split()
+    asked = find_private(list(map(apart, words)), "fr")
+    assert asked == find_private(words, "fr") and asked
+    assert find_targets([apart(TEXT)], ["fr"], finder=private_words) == find_targets(
+        [TEXT], ["fr"], finder=private_words
+    )
+    assert find_targets([apart("chez lefèvre")], ["fr"], listed=["Lefèvre"])
+
+
+def test_letters_that_unicode_cannot_compose_stay_in_their_word() -> None:
+    assert [token.text for token in tokenise("q\u0303ann, e-m\u0303ail")] == [
+        "q\u0303ann",
+        ",",
+        "e-m\u0303ail",
+    ]
+    assert make(deny={"m\u0303ann": "ID"}).transform("va m\u0303ann").text == "va [ID]"
+
+
+def test_the_service_finds_them_too() -> None:
+    jobs = pytest.importorskip("sottovoce.serve.jobs", exc_type=ImportError)
+    asked = {"settings": {"lang": "fr", "strategy": "typed"}, "plain": True}
+    told = jobs.text([apart(TEXT).encode()], asked)[1].decode()
+    assert told == apart("J'ai parlé avec [PER] [DATE].")
