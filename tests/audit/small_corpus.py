@@ -7,7 +7,16 @@ from pathlib import Path
 import numpy as np
 import soundfile
 
+from sottovoce.audit.config import Study
+
 RATE = 16_000
+ATTACKERS = ["ignorant", "semi-informed", "informed"]
+
+
+def study(corpus: Path, **changes: object) -> Study:
+    """A study of a small corpus that takes seconds."""
+    small = {"attackers": ATTACKERS, "linkage": ["cosine"], "lengths": [1], "seed": 1}
+    return Study.model_validate({"corpus": str(corpus), **small, **changes})
 
 
 def voice(speaker: int, take: int, seconds: float = 0.7) -> np.ndarray:

@@ -15,32 +15,11 @@ import numpy as np
 import polars as pl
 import pytest
 import soundfile
-from small_corpus import make_corpus
+from small_corpus import ATTACKERS, make_corpus, study
 
-from sottovoce.audit.config import Study
 from sottovoce.audit.run import run_audit
-from sottovoce.audit.verify import verify
 from sottovoce.cli import run
 from sottovoce.errors import InputError
-
-ATTACKERS = ["ignorant", "semi-informed"]
-
-
-def study(corpus: Path, **changes: object) -> Study:
-    small = {"attackers": ATTACKERS, "linkage": ["cosine"], "lengths": [1], "seed": 1}
-    return Study.model_validate({"corpus": str(corpus), **small, **changes})
-
-
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_corpus(tmp_path_factory.mktemp("corpus") / "voices")
-
-
-@pytest.fixture(scope="module")
-def audit(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("audit") / "out"
-    run_audit(study(corpus), folder)
-    return folder
 
 
 def test_what_an_audit_leaves(audit: Path) -> None:
@@ -64,26 +43,6 @@ def test_the_tidy_table_holds_the_same_figures(audit: Path) -> None:
     chosen = table.filter((pl.col("attacker") == row["attacker"]) & (pl.col("measure") == "eer"))
     assert chosen["value"].item() == row["measures"]["eer"]["value"]
     assert set(table["anonymiser"]) == {"mcadams", "none"}
-
-
-def test_the_measures_follow_from_what_is_stored(
-    audit: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert verify(audit) == []
-    assert run(["audit", "verify", str(audit)]) == 0
-    capsys.readouterr()
-    assert run(["audit", "verify", str(audit), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["differences"] == []
-
-
-def test_a_changed_figure_is_found(audit: Path, tmp_path: Path) -> None:
-    for path in audit.iterdir():
-        (tmp_path / path.name).symlink_to(path)
-    findings = json.loads((audit / "measures.json").read_text())
-    findings["rows"][0]["measures"]["eer"]["value"] += 1e-6
-    (tmp_path / "measures.json").unlink()
-    (tmp_path / "measures.json").write_text(json.dumps(findings))
-    assert [line.split(":")[0] for line in verify(tmp_path)] == ["rows.0.measures.eer.value"]
 
 
 def test_nothing_is_done_twice(corpus: Path, audit: Path) -> None:
@@ -186,7 +145,7 @@ def test_audits_side_by_side(
     assert run(["compare", str(audit), str(other), "--json", str(tmp_path / "both.json")]) == 0
     shown = capsys.readouterr().out
     assert shown.count("semi-informed") == 2 and "other" in shown
-    assert len(json.loads((tmp_path / "both.json").read_text())["rows"]) == 4
+    assert len(json.loads((tmp_path / "both.json").read_text())["rows"]) == 2 * len(ATTACKERS)
 
 
 def killed(corpus: Path, whole: bytes, folder: Path, times: int, longest: float) -> None:

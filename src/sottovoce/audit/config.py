@@ -210,14 +210,20 @@ def _set(given: dict[str, Any], name: str, value: Any) -> None:
 
 
 def _first(error: ValidationError) -> str:
-    """The first complaint, with its place in the YAML."""
+    """The first complaint, and what helps."""
+    known = error.errors()[0]["type"] == "extra_forbidden"  # the key that was meant is told
+    return complaint(error) + ("" if known else "; correct it, --schema says what may stand")
+
+
+def complaint(error: ValidationError) -> str:
+    """The first thing that is wrong, with its place."""
     found = error.errors()[0]
     place = ".".join(map(str, found["loc"]))
     if found["type"] == "extra_forbidden":
         known = _fields(found["loc"][:-1])
         return f"{place}: {did_you_mean('key', str(found['loc'][-1]), known)}"
     message = found["msg"].removeprefix("Value error, ")
-    return f"{place}: {message[0].lower()}{message[1:]}; correct it, --schema says what may stand"
+    return f"{place}: {message[0].lower()}{message[1:]}"
 
 
 def _fields(place: tuple[int | str, ...]) -> list[str]:

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from sottovoce.attack import Manner, Material, attack
-from sottovoce.attack.knowledge import Attacker
+from sottovoce.attack.knowledge import Attacker, Form, Part
 from sottovoce.audit.config import Study
+from sottovoce.audit.workshop import Recipe
 from sottovoce.corpus.utterance import Corpus
 from sottovoce.errors import SottovoceError
 from sottovoce.files import write_text
@@ -34,23 +35,29 @@ def attack_once(
         found = attack(material, attacker, manner)
         found.table.write(folder / "scores.parquet")
         found.originals.write(folder / "originals.parquet")
-        for name, what in {
-            "enrol": ("enrol", attacker.enrolment),
-            "trial": ("trial", "theirs"),
-            "train": ("train", attacker.training),
-            "originals-enrol": ("enrol", "original"),
-            "originals-trial": ("trial", "original"),
-            "originals-train": ("train", "original"),
-        }.items():
-            material[what].write(folder / f"{name}.npz")  # type: ignore[index]
+        for name, what in stored_files(attacker).items():
+            material[what].write(folder / f"{name}.npz")
         write_text(path, json.dumps(found.to_dict(), indent=1, ensure_ascii=False) + "\n")
     record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return record
 
 
-def measured(folder: Path, study: Study, *, originals: bool) -> dict[str, Any]:
+def stored_files(attacker: Attacker) -> dict[str, tuple[Part, Form]]:
+    """The embeddings an attack leaves, by the name of the file."""
+    return {
+        "enrol": ("enrol", attacker.enrolment),
+        "trial": ("trial", "theirs"),
+        "train": ("train", attacker.training),
+        "originals-enrol": ("enrol", "original"),
+        "originals-trial": ("trial", "original"),
+        "originals-train": ("train", "original"),
+    }
+
+
+def measured(
+    folder: Path, study: Study, record: dict[str, Any], *, originals: bool
+) -> dict[str, Any]:
     """Score measures and re-identification of an attack, from the files it left."""
-    record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
     scores = read_scores(folder / ("originals.parquet" if originals else "scores.parquet"))
     found = measure_scores(scores, interval=study.interval, seed=study.seed).to_dict()
     prefix = "originals-" if originals else ""
@@ -84,6 +91,31 @@ def _sizes(populations: list[int] | None, everybody: int) -> tuple[int, ...] | N
 def crowds(study: Study, everybody: int) -> list[int]:
     """Sizes of the crowds that figures are measured for, of so many enrolled speakers."""
     return Settings(populations=_sizes(study.populations, everybody)).sizes(everybody)
+
+
+def row_of(
+    recipe: Recipe,
+    attacker: Attacker,
+    linkage: str,
+    folder: Path,
+    record: dict[str, Any],
+    found: dict[str, Any],
+) -> dict[str, Any]:
+    """Who attacked what, how good the attacker was, and what was measured."""
+    return {
+        "anonymiser": recipe.label,
+        "method": recipe.method,
+        "settings": dict(recipe.settings),
+        "attacker": attacker.name,
+        "attacker_summary": attacker.summary,
+        "linkage": linkage,
+        "linked_with": record["trained"]["name"],
+        "trained": record["trained"],
+        "trust": record["trust"],
+        "folder": str(folder),
+        "scores": str(folder / "scores.parquet"),
+        **found,
+    }
 
 
 def originals_of(found: dict[str, Any], folder: Path, record: dict[str, Any]) -> dict[str, Any]:

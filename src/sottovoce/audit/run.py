@@ -16,9 +16,17 @@ from sottovoce.attack import ATTACKERS, Manner, Material
 from sottovoce.attack.knowledge import Attacker
 from sottovoce.audit.attacking import Scene, divide, prepare
 from sottovoce.audit.config import Study
-from sottovoce.audit.evidence import attack_once, groups_of, measured, originals_of, similarity_of
+from sottovoce.audit.evidence import (
+    attack_once,
+    groups_of,
+    measured,
+    originals_of,
+    row_of,
+    similarity_of,
+)
 from sottovoce.audit.limits import Limit
 from sottovoce.audit.provenance import provenance
+from sottovoce.audit.tidy import tidy
 from sottovoce.audit.utility import RATED, installed, quality, sample, sound_kept, words_kept
 from sottovoce.audit.vetting import Vetted, vet
 from sottovoce.audit.workshop import Progress, Recipe, Speech, Workshop, key_of, operators_secret
@@ -60,7 +68,7 @@ def run_audit(
     """Corpus → anonymise → attack → measure → report, into ``folder``."""
     _refuse_strangers(folder)
     with locked(folder):
-        run = _Run(study, folder, jobs, progress or (lambda name, done, total: None))
+        run = _Run(study.checked(), folder, jobs, progress or (lambda name, done, total: None))
         findings = run.findings()
         _write(findings, folder, study, audio)
     return Audit(folder, findings)
@@ -161,22 +169,9 @@ class _Run:
         found = self._kept(
             "measures",
             key_of(key, *asked),
-            lambda: measured(self.folder / folder, self.study, originals=False),
+            lambda: measured(self.folder / folder, self.study, record, originals=False),
         )
-        row = {
-            "anonymiser": recipe.label,
-            "method": recipe.method,
-            "settings": dict(recipe.settings),
-            "attacker": attacker.name,
-            "attacker_summary": attacker.summary,
-            "linkage": linkage,
-            "linked_with": record["trained"]["name"],
-            "trained": record["trained"],
-            "trust": record["trust"],
-            "folder": str(folder),
-            "scores": str(folder / "scores.parquet"),
-            **found,
-        }
+        row = row_of(recipe, attacker, linkage, folder, record, found)
         row["groups"] = groups_of(row["reidentification"], self.trial.corpus)
         row["attributes"] = self._attributes(recipe, material)
         return row, self._originals(key, folder, asked, record)
@@ -187,7 +182,7 @@ class _Run:
         found = self._kept(
             "measures",
             key_of("originals", key, *asked),
-            lambda: measured(self.folder / folder, self.study, originals=True),
+            lambda: measured(self.folder / folder, self.study, record, originals=True),
         )
         return originals_of(found, folder, record)
 
@@ -344,7 +339,9 @@ def _write(findings: dict[str, Any], folder: Path, study: Study, audio: bool) ->
     from sottovoce.report.audit import render
 
     write_json(folder / "measures.json", findings)
-    write_bytes(folder / "measures.parquet", tidy(findings))
+    table = io.BytesIO()
+    tidy(findings).write_parquet(table)
+    write_bytes(folder / "measures.parquet", table.getvalue())
     write_json(folder / "provenance.json", provenance(study, findings))
     write_text(folder / "report.html", render(findings, folder, audio=audio))
 
@@ -352,36 +349,3 @@ def _write(findings: dict[str, Any], folder: Path, study: Study, audio: bool) ->
 def write_json(path: Path, data: dict[str, Any]) -> None:
     """Write JSON for people and programs alike."""
     write_text(path, json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
-
-
-def tidy(findings: dict[str, Any]) -> bytes:
-    """One row a figure: anonymiser, attacker, linkage, measure, length, population, value, …"""
-    import polars as pl
-
-    rows = []
-    for row in findings["rows"]:
-        who = {name: row[name] for name in ("anonymiser", "attacker", "linkage", "linked_with")}
-        who["trustworthy"] = row["trust"]["trustworthy"]
-        rows += [{**who, **figure} for figure in _figures(row)]
-    original = findings["originals"]
-    none = {"anonymiser": "none", "attacker": "on originals", "linkage": original["linkage"]}
-    none |= {"linked_with": original["linked_with"], "trustworthy": True}
-    rows += [{**none, **figure} for figure in _figures(original)]
-    table = pl.DataFrame(rows, infer_schema_length=None)
-    buffer = io.BytesIO()
-    table.write_parquet(buffer)
-    return buffer.getvalue()
-
-
-def _figures(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    empty = {"length": None, "population": None}
-    for name, found in row["measures"].items():
-        numbers = {key: found.get(key) for key in ("value", "low", "high", "chance")}
-        yield {"measure": name, **empty, **numbers}
-    for name, points in row["reidentification"].items():
-        if not isinstance(points, list) or not points or "value" not in points[0]:
-            continue
-        for point in points:
-            keys = ("length", "population", "value", "low", "high", "chance")
-            measure = "reidentification_linkability" if name == "linkability" else name
-            yield {"measure": measure, **{key: point.get(key) for key in keys}}

@@ -1,74 +1,213 @@
-"""Whether the figures of an audit follow from the scores and embeddings it stored."""
+"""Whether the figures of an audit follow from the embeddings it stored."""
 
 from __future__ import annotations
 
-import json
-import math
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sottovoce.audit.config import Study
-from sottovoce.audit.evidence import measured
+from pydantic import BaseModel, Field, ValidationError
+
+from sottovoce.audit.again import Repetition, steps_of
+from sottovoce.audit.attributes import attributes_of
+from sottovoce.audit.comparing import compare, compare_tables, read_record, read_table
+from sottovoce.audit.config import Study, complaint
+from sottovoce.audit.evidence import groups_of, similarity_of
+from sottovoce.audit.limits import Limit
+from sottovoce.audit.tidy import tidy
 from sottovoce.audit.workshop import Progress
-from sottovoce.errors import InputError
+from sottovoce.corpus.manifest import NAME, read_manifest
+from sottovoce.corpus.utterance import Corpus
+from sottovoce.errors import InputError, UsageError
 
-CLOSE = 1e-9
-"""Largest relative difference that rounding on another machine may make."""
+FINDINGS = "measures.json"
+TABLE = "measures.parquet"
+PROVENANCE = "provenance.json"
+CHECKED = ("scores", "attacks", "trust", "measures", "similarity", "limits", "measures.parquet")
+"""What follows from the stored embeddings."""
+UNCHECKED = (
+    "whether the embeddings are those of the recordings",
+    "utility and examples",
+    "what is told of corpora, encoder and anonymisers",
+    "report.html",
+)
+"""What cannot be told without the recordings."""
+LABELLED = "attributes and groups"
+"""What can be told if the manifest of the anonymised speech, with its labels, is there."""
 
 
-def verify(folder: Path, *, progress: Progress | None = None) -> list[str]:
-    """Compute all measures again; what differs, by its place in ``measures.json``."""
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What differs, and what was not looked at."""
+
+    differences: tuple[str, ...]
+    checked: tuple[str, ...]
+    unchecked: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """By name."""
+        return {name: list(getattr(self, name)) for name in self.__slots__}
+
+
+def verify(folder: Path, *, progress: Progress | None = None) -> Verification:
+    """Attack and measure again; what differs, by its file or its place in ``measures.json``."""
     findings = load(folder)
-    study = Study.model_validate(findings["study"])
-    differences: list[str] = []
-    for number, row in enumerate(findings["rows"]):
+    study = _study(folder / FINDINGS, findings["study"])
+    other = _other_study(findings, study)
+    if other:
+        return Verification(tuple(other), ("rows of the study",), (*CHECKED, LABELLED, *UNCHECKED))
+    places = [Path(row["folder"]) for row in findings["rows"]]
+    again = Repetition(folder, study, steps_of(study), places)
+    rows, differences = [], list[str]()
+    originals: dict[str, Any] = {}
+    for number, stored in enumerate(findings["rows"]):
         if progress:
-            progress("verifying", number, len(findings["rows"]))
-        found = measured(folder / row["folder"], study, originals=False)
-        stored = {name: row[name] for name in found}
-        differences += compare(stored, found, f"rows.{number}")
-    first = folder / findings["rows"][0]["folder"]
-    found = measured(first, study, originals=True)
-    stored = {name: findings["originals"][name] for name in found}
-    return differences + compare(stored, found, "originals")
+            progress("verifying", number, len(places))
+        record = again.record(number)
+        rows.append(again.row(number, record))
+        originals = originals or again.originals(record)
+        wanted = {name: stored[name] for name in stored if name not in ("groups", "attributes")}
+        differences += compare(wanted, rows[-1], f"rows.{number}")
+    wanted = {name: one for name, one in findings["originals"].items() if name != "utility"}
+    differences += compare(wanted, originals, "originals")
+    found, unlabelled = _of_speech(findings, again, rows)
+    differences += found
+    limits = [Limit.of(*one) for one in study.limits.items()]
+    checked = [one for limit in limits for one in limit.check(rows)]
+    differences += compare(findings["limits"], checked, "limits")
+    differences += compare(findings["confidence"], study.interval, "confidence")
+    differences += _beside(folder, findings, {"rows": rows, "originals": originals})
+    labelled = () if unlabelled else (LABELLED,)
+    return Verification(
+        tuple(dict.fromkeys([*again.differences, *differences])),
+        (*CHECKED, *labelled),
+        (*UNCHECKED, *((f"{LABELLED}: {unlabelled} is not there",) if unlabelled else ())),
+    )
+
+
+def _other_study(findings: dict[str, Any], study: Study) -> list[str]:
+    """Rows and anonymisers that are not those of the study."""
+    steps = [step.to_dict() for step in steps_of(study)]
+    recipes = [
+        {"anonymiser": one.label, "method": one.method, "settings": dict(one.settings)}
+        for one in study.recipes
+    ]
+    lines = []
+    for part, wanted in (("rows", steps), ("anonymisers", recipes)):
+        stored = [{name: one[name] for name in wanted[0]} for one in findings[part]]
+        lines += compare(stored, wanted, part)
+    owners: dict[str, Any] = {}
+    for number, (row, step) in enumerate(zip(findings["rows"], steps, strict=False)):
+        if owners.setdefault(row["folder"], step) != step:
+            lines.append(f"rows.{number}.folder: {row['folder']} is that of another row")
+    return lines
+
+
+def _of_speech(
+    findings: dict[str, Any], again: Repetition, rows: list[dict[str, Any]]
+) -> tuple[list[str], str]:
+    """What differs in similarity, attributes and groups; a manifest that is missing for these."""
+    lines, unlabelled = list[str](), ""
+    study = again.study
+    for number, anonymiser in enumerate(findings["anonymisers"]):
+        own = [i for i, row in enumerate(rows) if row["anonymiser"] == anonymiser["anonymiser"]]
+        material = again.material(own[0])
+        similar = similarity_of(material, study.interval)
+        lines += compare(anonymiser["similarity"], similar, f"anonymisers.{number}.similarity")
+        trial = material["trial", "theirs"]
+        manifest = again.folder / anonymiser["speech"] / NAME
+        if not manifest.is_file():
+            unlabelled = str(manifest)
+            continue
+        corpus = _trials(manifest, trial.utterances)
+        attributes = attributes_of(trial, corpus, study.attributes, seed=study.seed)
+        for i in own:
+            groups = groups_of(rows[i]["reidentification"], corpus)
+            lines += compare(findings["rows"][i]["groups"], groups, f"rows.{i}.groups")
+            stored = findings["rows"][i]["attributes"]
+            lines += compare(stored, attributes, f"rows.{i}.attributes")
+    return lines, unlabelled
+
+
+def _trials(manifest: Path, ids: Any) -> Corpus:
+    wanted = set() if ids is None else set(ids.tolist())
+    return read_manifest(manifest).select(lambda one: one.id in wanted)
+
+
+def _beside(folder: Path, findings: dict[str, Any], again: dict[str, Any]) -> list[str]:
+    """What differs in the files that say the same as ``measures.json``."""
+    lines = compare_tables(read_table(folder / TABLE), tidy(again), TABLE)
+    made = read_record(folder / PROVENANCE)
+    wanted = {name: findings[name] for name in ("study", "encoder")}
+    return lines + compare({name: made.get(name) for name in wanted}, wanted, PROVENANCE)
+
+
+# ============================================================================ what is stored
+
+
+class _Row(BaseModel):
+    anonymiser: str
+    method: str
+    settings: dict[str, Any]
+    attacker: str
+    linkage: str
+    linked_with: str
+    trained: dict[str, Any]
+    trust: dict[str, Any]
+    folder: str = Field(min_length=1)
+    measures: dict[str, dict[str, Any]]
+    reidentification: dict[str, Any]
+    groups: dict[str, Any]
+    attributes: dict[str, Any]
+
+
+class _Anonymiser(BaseModel):
+    anonymiser: str
+    method: str
+    settings: dict[str, Any]
+    speech: str
+    similarity: dict[str, Any]
+
+
+class _Originals(BaseModel):
+    linked_with: str
+    measures: dict[str, dict[str, Any]]
+    reidentification: dict[str, Any]
+
+
+class _Findings(BaseModel):
+    """What every ``measures.json`` has; there is more."""
+
+    study: dict[str, Any]
+    corpus: dict[str, Any]
+    training: dict[str, Any]
+    encoder: dict[str, Any]
+    confidence: float
+    originals: _Originals
+    rows: list[_Row] = Field(min_length=1)
+    anonymisers: list[_Anonymiser]
+    limits: list[dict[str, Any]]
 
 
 def load(folder: Path) -> dict[str, Any]:
     """What ``measures.json`` of an audit says."""
-    path = folder / "measures.json"
+    path = folder / FINDINGS
+    findings = read_record(path)
     try:
-        findings = json.loads(path.read_text(encoding="utf-8"))
-        if not isinstance(findings, dict) or not findings.get("rows"):
-            raise ValueError
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}); name an audit") from None
-    except ValueError:
-        raise InputError(f"{path}: not the measures of an audit; run the audit again") from None
+        _Findings.model_validate(findings)
+    except ValidationError as error:
+        raise InputError(f"{path}: {complaint(error)}; run the audit again") from None
+    for number, row in enumerate(findings["rows"]):
+        place = Path(row["folder"])
+        if place.is_absolute() or ".." in place.parts or "\0" in row["folder"]:
+            raise InputError(f"{path}: rows.{number}.folder: {place} is not in the audit")
     return findings
 
 
-def compare(stored: Any, found: Any, place: str) -> list[str]:
-    """Differences between two results, each named by its place."""
-    found = json.loads(json.dumps(found))
-    return list(_compare(stored, found, place))
-
-
-def _compare(stored: Any, found: Any, place: str) -> list[str]:
-    if isinstance(stored, dict) and isinstance(found, dict):
-        names = sorted(set(stored) | set(found))
-        missing = [name for name in names if name not in stored or name not in found]
-        lines = [f"{place}.{name}: only on one side" for name in missing]
-        for name in names:
-            if name not in missing:
-                lines += _compare(stored[name], found[name], f"{place}.{name}")
-        return lines
-    if isinstance(stored, list) and isinstance(found, list):
-        if len(stored) != len(found):
-            return [f"{place}: {len(stored)} stored, {len(found)} found"]
-        pairs = zip(stored, found, strict=True)
-        return [line for i, pair in enumerate(pairs) for line in _compare(*pair, f"{place}.{i}")]
-    if isinstance(stored, float | int) and isinstance(found, float | int):
-        same = math.isclose(stored, found, rel_tol=CLOSE, abs_tol=CLOSE)
-    else:
-        same = stored == found
-    return [] if same else [f"{place}: stored {stored!r}, found {found!r}"]
+def _study(path: Path, given: dict[str, Any]) -> Study:
+    try:
+        return Study.model_validate(given).checked()
+    except ValidationError as error:
+        raise InputError(f"{path}: study.{complaint(error)}; run the audit again") from None
+    except UsageError as error:
+        raise InputError(f"{path}: study: {error}; run the audit again") from None

@@ -61,7 +61,8 @@ def command(
     the anonymised speech. A run that was stopped goes on where it was. The exit code is 1 if a
     limit of the study is exceeded.
 
-    `sottovoce audit verify DIR` computes the measures of an audit again and compares.
+    `sottovoce audit verify DIR` repeats the attacks and measures of an audit from its embeddings
+    and compares.
     """
     if study == VERIFY:
         return _verify(folder, json_to)
@@ -123,11 +124,13 @@ def _verify(folder: Path | None, json_to: str | None) -> int:
     if folder is None:
         raise UsageError("sottovoce audit verify DIR: name the folder of an audit")
     with stage_bar() as progress:
-        differences = verify(folder, progress=progress)
+        found = verify(folder, progress=progress)
     if json_to is not None:
-        write_json({"folder": str(folder), "differences": differences}, json_to)
-    for line in differences:
+        write_json({"folder": str(folder), **found.to_dict()}, json_to)
+    for line in found.differences:
         click.echo(line, err=True)
-    if not differences and json_to != "-":
-        click.echo(f"{folder}: every measure follows from the stored scores and embeddings")
-    return 1 if differences else 0
+    if json_to != "-":
+        if not found.differences:
+            click.echo(f"{folder}: from the embeddings follow {', '.join(found.checked)}.")
+        click.echo(f"Not checked: {'; '.join(found.unchecked)}.")
+    return 1 if found.differences else 0
