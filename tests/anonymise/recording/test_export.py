@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-import os
-import signal
 import stat
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -23,7 +20,13 @@ from sottovoce.anonymise.recording.align import UnalignedError
 from sottovoce.anonymise.recording.cutting import Cutting, cut_corpus
 from sottovoce.anonymise.recording.export import Export, export_corpus
 from sottovoce.anonymise.recording.folder import new_folder
-from sottovoce.anonymise.recording.ledger import AlreadyExportedError, Ledger, Marks
+from sottovoce.anonymise.recording.ledger import (
+    AlreadyExportedError,
+    Dialogue,
+    Ledger,
+    Marks,
+    Name,
+)
 from sottovoce.anonymise.recording.mask import Target
 from sottovoce.anonymise.recording.rates import Rate
 from sottovoce.anonymise.recording.secure import Settings, doubt
@@ -251,7 +254,8 @@ def test_runs_at_once_share_one_ledger_and_no_folder(tmp_path: Path) -> None:
 
     def one(number: int) -> Path:
         marks = Marks(bytes([number]) * 32, b"")
-        with ledger.entered({"d": [marks]}, "text", "form"), new_folder(tmp_path / "out") as made:
+        said = [Dialogue(Name("dialogue", ("d",)), frozenset(), (marks,))]
+        with ledger.entered(said, "text", "form"), new_folder(tmp_path / "out") as made:
             (made / str(number)).touch()
             assert [path.name for path in made.iterdir()] == [str(number)]
             assert stat.S_IMODE(made.stat().st_mode) == 0o700
@@ -286,24 +290,6 @@ def test_an_export_that_fails_leaves_nothing(
     ledger.path.write_text("{}\n")
     with pytest.raises(InputError, match="not a ledger"):
         export(corpus, tmp_path / "out", ["the"], ledger=ledger)
-
-
-def test_a_run_that_is_asked_to_end_leaves_nothing(tmp_path: Path) -> None:
-    """And what one that was killed outright has left goes with the next, a day later."""
-    stale = tmp_path / ".out.killed"
-    stale.mkdir()
-    os.utime(stale, (0, 0))
-    before = signal.getsignal(signal.SIGTERM)
-
-    def ended() -> None:
-        with new_folder(tmp_path / "out") as made:
-            (made / "secret.flac").touch()
-            os.kill(os.getpid(), signal.SIGTERM)
-            time.sleep(5)
-
-    with pytest.raises(SystemExit):
-        ended()
-    assert list(tmp_path.iterdir()) == [] and signal.getsignal(signal.SIGTERM) == before
 
 
 def test_slices_of_an_export(corpus: Corpus, folder: Path, tmp_path: Path) -> None:

@@ -15,16 +15,17 @@ import csv
 import hashlib
 import io
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from sottovoce import __version__
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.recording.folder import new_folder, refuse_within
-from sottovoce.anonymise.recording.ledger import Ledger, Marks
+from sottovoce.anonymise.recording.ledger import Dialogue, Ledger, Marks, Name, names_of
 from sottovoce.anonymise.recording.mask import Target
 from sottovoce.anonymise.recording.secure import Secured, Settings, pieces, secure
 from sottovoce.anonymise.recording.sensitive import Finder, find_targets
@@ -68,12 +69,6 @@ class Export:
         }
 
 
-def dialogue_of(one: Utterance) -> str:
-    """The dialogue an utterance belongs to: as its corpus says, else a speaker's session."""
-    named = one.extra.get("dialogue", "")
-    return named or (f"{one.speaker}/{one.session}" if one.session else one.speaker)
-
-
 def export_corpus(
     corpus: Corpus,
     target: Path,
@@ -99,7 +94,8 @@ def export_corpus(
     langs = [one.language or lang for one in corpus]
     targets = find_targets([o.transcript for o in corpus], langs, finder=finder, listed=listed)
     form = _form(settings, listed, targets, method, secret)
-    entered = ledger.entered(_dialogues(corpus), purpose, form) if ledger else nullcontext("")
+    made = partial(_is_there, target)
+    entered = ledger.entered(_dialogues(corpus), purpose, form, made) if ledger else nullcontext("")
     with entered as export, new_folder(target) as folder:
         if purpose == "acoustic":
             if method is not None:
@@ -139,14 +135,25 @@ def _all_withheld(done: Export) -> str:
     return f"{count:,} of {done.utterances:,} recordings withheld, nothing exported: {why}"
 
 
-def _dialogues(corpus: Corpus) -> Mapping[str, Sequence[Marks]]:
-    """What the dialogues are known by; a recording that cannot be read will be withheld."""
-    found: dict[str, list[Marks]] = {}
+def _dialogues(corpus: Corpus) -> list[Dialogue]:
+    """What the dialogues are known by; sound that cannot be read is not known, its text is."""
+    found: dict[Name, list[Marks]] = {}
+    wider: dict[Name, set[Name]] = {}
     for one in corpus:
+        audio = None
         with suppress(InputError):
-            marks = Marks.of(load_native(one)[0], one.transcript)
-            found.setdefault(dialogue_of(one), []).append(marks)
-    return found
+            audio = load_native(one)[0]
+        name, *within = names_of(one)
+        found.setdefault(name, []).append(Marks.of(audio, one.transcript))
+        wider.setdefault(name, set()).update(within)
+    return [Dialogue(n, frozenset(wider[n]), tuple(marks)) for n, marks in found.items()]
+
+
+def _is_there(target: Path, export: str) -> bool:
+    """Whether an export has got its place."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        return bool(json.loads((target / RECORD).read_text("utf-8"))["export"] == export)
+    return False
 
 
 def _form(
@@ -246,14 +253,14 @@ def _texts(
     replace: Replace,
 ) -> Export:
     """``texts.jsonl``: the texts of a dialogue together and in order, dialogues shuffled."""
-    grouped: dict[str, list[int]] = {}
+    grouped: dict[Name, list[int]] = {}
     for place, one in enumerate(corpus):
-        grouped.setdefault(dialogue_of(one), []).append(place)
+        grouped.setdefault(names_of(one)[0], []).append(place)
     lines = []
     for name, places in grouped.items():
         said = [corpus.utterances[place].transcript for place in places]
         texts = replace(said, [targets[place] for place in places])
-        known = secret.digest("export", "dialogue", name).hex()[:16]
+        known = secret.digest("export", "dialogue", name.kind, *name.parts).hex()[:16]
         lines.append(json.dumps({"dialogue": known, "texts": list(texts)}, ensure_ascii=False))
     write_text(folder / "texts.jsonl", "".join(f"{line}\n" for line in sorted(lines)))
     words = sum(len({w for t in one for w in range(t.first, t.last + 1)}) for one in targets)

@@ -1,21 +1,27 @@
-"""A folder that appears whole or not at all, and that nobody else can look into before."""
+"""A folder that appears whole or not at all, and that nobody else can look into before.
+
+Until then it has a private name beside its place, and the run that makes it holds a lock on it. The
+lock ends with the process, however that ends: what a killed run has left is told by it from what a
+living one is at, and goes with the next run in the same place.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sottovoce.errors import InputError
 
-STALE = 86_400.0
-"""Seconds after which what a killed run left is nobody's any more."""
+PRIVATE = ".sottovoce-"
+"""What private names have between a dot, the name to be and eight letters or digits."""
+_OURS = re.compile(rf"\..+{re.escape(PRIVATE)}[a-z0-9_]{{8}}", re.DOTALL)
 
 
 @contextmanager
@@ -28,8 +34,8 @@ def new_folder(target: Path) -> Iterator[Path]:
         raise InputError(f"{target}: there already; name a new folder")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        _sweep(target)
-        made = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
+        _sweep(target.parent)
+        made, lock = _private(target)
     except OSError as error:
         raise InputError(f"{target}: cannot be written ({error.strerror}); name another") from None
     try:
@@ -44,6 +50,8 @@ def new_folder(target: Path) -> Iterator[Path]:
         raise InputError(f"{target}: cannot be written ({error.strerror}); name another") from None
     finally:
         shutil.rmtree(made, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
 
 
 def refuse_within(target: Path, source: Path) -> None:
@@ -77,9 +85,46 @@ def _ended_in_order() -> Iterator[None]:
             signal.signal(signal.SIGTERM, before)
 
 
-def _sweep(target: Path) -> None:
+def _private(target: Path) -> tuple[Path, int | None]:
+    """A new folder and its lock; none where the file system knows no locks on folders."""
+    while True:
+        made = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}{PRIVATE}"))
+        try:
+            return made, _hold(made)
+        except (BlockingIOError, FileNotFoundError):
+            continue  # another run took it for left behind, before it was locked
+        except OSError:
+            return made, None
+
+
+def _sweep(parent: Path) -> None:
     """Remove what runs that were killed outright have left."""
-    for left in target.parent.glob(f".{target.name}.*"):
-        with suppress(FileNotFoundError):
-            if left.is_dir() and time.time() - left.stat().st_mtime > STALE:
+    listed: list[Path] = []
+    with suppress(OSError):  # a folder may be written into and yet not be listed
+        listed = [path for path in parent.iterdir() if _OURS.fullmatch(path.name)]
+    for left in listed:
+        with suppress(OSError):  # a living one's, or somebody else's
+            lock = _hold(left)
+            if lock is not None:
                 shutil.rmtree(left, ignore_errors=True)
+                os.close(lock)
+
+
+if sys.platform == "win32":
+
+    def _hold(folder: Path) -> int | None:
+        return None
+
+else:
+    import fcntl
+
+    def _hold(folder: Path) -> int | None:
+        """Lock a folder until what is returned is closed."""
+        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.stat(folder)  # gone, if the lock had to wait for who removed it
+        except OSError:
+            os.close(lock)
+            raise
+        return lock

@@ -1,0 +1,350 @@
+"""One dialogue, one purpose: in halves, grown, under another name, and with runs that end badly."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sottovoce.anonymise.keys import Secret
+from sottovoce.anonymise.recording import secure as secure_module
+from sottovoce.anonymise.recording.export import Export, export_corpus
+from sottovoce.anonymise.recording.ledger import (
+    AlreadyExportedError,
+    Dialogue,
+    Ledger,
+    Marks,
+    Name,
+    names_of,
+)
+from sottovoce.anonymise.recording.secure import Settings
+from sottovoce.anonymise.recording.timing import Alignment, TimedWord
+from sottovoce.corpus.audio import save_audio
+from sottovoce.corpus.utterance import Corpus, Utterance
+from sottovoce.errors import InputError
+
+Give = Callable[..., Export]
+OTHER = {"acoustic": "text", "text": "acoustic"}
+
+
+def align(audio: np.ndarray, rate: int, text: str, *, lang: str = "en") -> Alignment:
+    """Words of one length each."""
+    said = text.split()
+    length = len(audio) / rate / len(said)
+    words = [TimedWord(word, i * length, (i + 1) * length) for i, word in enumerate(said)]
+    return Alignment(tuple(words), len(audio) / rate)
+
+
+@pytest.fixture
+def utterance(tmp_path: Path) -> Callable[..., Utterance]:
+    """Different recordings of different words, by their number; all of one speaker's session."""
+
+    def make(number: int, **more: object) -> Utterance:
+        path = tmp_path / "in" / f"{number}.flac"
+        if not path.exists():
+            sound = np.random.default_rng(number).normal(0, 0.1, 16_000).astype(np.float32)
+            save_audio(path, sound, 16_000)
+        text = f"my number is not {number} but the other"
+        told: dict[str, object] = {"speaker": "ann", "session": "1", "transcript": text} | more
+        return Utterance(f"u{number}", path, **told)  # type: ignore[arg-type]
+
+    return make
+
+
+@pytest.fixture
+def give(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Give:
+    """Export utterances for a purpose, with one ledger and one secret."""
+    monkeypatch.setattr(secure_module, "align", align)
+    numbers = itertools.count()
+
+    def export(purpose: str, *utterances: Utterance, **more: object) -> Export:
+        target = tmp_path / f"out{next(numbers)}"
+        chosen: dict[str, object] = {
+            "secret": Secret.reproducible(1),
+            "settings": Settings(),
+            "listed": ["number"],
+            "ledger": Ledger(tmp_path / "ledger.jsonl"),
+        }
+        corpus = Corpus("c", tmp_path / "in", utterances)
+        return export_corpus(corpus, target, purpose=purpose, **chosen | more)  # type: ignore[arg-type]
+
+    return export
+
+
+@pytest.mark.parametrize("first", ["acoustic", "text"])
+@pytest.mark.parametrize(
+    "named",
+    [
+        {},
+        {"session": ""},
+        {"session": "", "extra": {"dialogue": "call 7"}},
+        {"speaker": "bob", "extra": {"dialogue": "call 7"}},
+    ],
+)
+def test_half_a_dialogue_each_is_one_dialogue(
+    first: str, named: dict[str, object], utterance: Callable[..., Utterance], give: Give
+) -> None:
+    """Both halves for one purpose may leave, in whatever order; the other purpose is refused."""
+    said = named if "speaker" not in named else named | {"speaker": "ann"}
+    give(first, utterance(1, **said))
+    with pytest.raises(AlreadyExportedError, match=r"other recordings of .* another --ledger"):
+        give(OTHER[first], utterance(2, **named))
+    give(first, utterance(2, **named), secret=Secret.reproducible(2))
+
+
+def test_an_utterance_that_is_new_in_a_known_dialogue_is_remembered(
+    utterance: Callable[..., Utterance], give: Give
+) -> None:
+    """And so is the name that it came with."""
+    give("acoustic", utterance(1), utterance(2))
+    give("acoustic", utterance(1, session="2"), utterance(3, session="2"))
+    with pytest.raises(AlreadyExportedError, match="both together"):
+        give("text", utterance(3, speaker="somebody else"))
+    with pytest.raises(AlreadyExportedError, match=r"remove the lines with .{12}, .{12} from"):
+        give("text", utterance(3))  # one export has the recording, the other its session
+    with pytest.raises(AlreadyExportedError, match="session ann/2"):
+        give("text", utterance(4, session="2"))
+    give("text", utterance(4, session="3"))
+
+
+def test_unrelated_dialogues_have_each_their_purpose(
+    utterance: Callable[..., Utterance], give: Give
+) -> None:
+    """Session 1 of another speaker, another session, and another dialogue of the same session."""
+    give("acoustic", utterance(1, extra={"dialogue": "a"}))
+    give("text", utterance(2, extra={"dialogue": "b"}))
+    give("acoustic", utterance(3, speaker="bob"))
+    give("text", utterance(4, speaker="bob", session="2"))
+    give("text", utterance(5, speaker="eve", session="1"))
+
+
+def test_a_column_that_is_dropped_hides_no_dialogue(
+    utterance: Callable[..., Utterance], give: Give
+) -> None:
+    give("acoustic", utterance(1, extra={"dialogue": "a"}))
+    with pytest.raises(AlreadyExportedError, match="give this session another"):
+        give("text", utterance(2))
+    with pytest.raises(AlreadyExportedError, match="give this speaker another"):
+        give("text", utterance(2, session=""))
+    give("text", utterance(3, speaker="bob", session=""))
+    with pytest.raises(AlreadyExportedError, match="other recordings of speaker bob"):
+        give("acoustic", utterance(4, speaker="bob", extra={"dialogue": "another run"}))
+
+
+def test_a_text_without_readable_sound_is_remembered(
+    utterance: Callable[..., Utterance], give: Give, tmp_path: Path
+) -> None:
+    """It leaves as text, so its sound may not follow once it can be read."""
+    lost = replace(utterance(1), path=tmp_path / "in" / "lost.flac")
+    give("text", lost)
+    with pytest.raises(AlreadyExportedError, match="both together"):
+        give("acoustic", utterance(1, speaker="somebody else"))
+
+
+def test_names_are_the_same_whatever_their_case_and_spaces() -> None:
+    assert Name("dialogue", (" Call  7",)).mark() == Name("dialogue", ("call 7",)).mark()
+    marks = {
+        Name("session", ("a", "b/c")).mark(),
+        Name("session", ("a/b", "c")).mark(),
+        Name("dialogue", ("a/b/c",)).mark(),
+        Name("speaker", ("a/b/c",)).mark(),
+    }
+    assert len(marks) == 4
+    one = Utterance("u", Path("u"), "ann", extra={"dialogue": "  "})
+    assert names_of(one) == (Name("speaker", ("ann",)),)
+
+
+# =================================================================================== as a property
+
+utterances = st.tuples(
+    st.integers(0, 5),  # the recording
+    st.sampled_from(["", "d", "e"]),
+    st.sampled_from(["", "1", "2"]),
+    st.sampled_from(["ann", "bob"]),
+)
+exports = st.lists(
+    st.tuples(st.sampled_from(["acoustic", "text"]), st.lists(utterances, min_size=1, max_size=3)),
+    max_size=6,
+)
+
+
+def known(told: tuple[int, str, str, str]) -> tuple[Dialogue, set[object]]:
+    number, dialogue, session, speaker = told
+    one = Utterance("u", Path("u"), speaker, session=session, extra={"dialogue": dialogue})
+    name, *within = names_of(one)
+    return Dialogue(name, frozenset(within), (Marks(bytes([number]), b""),)), {number, name}
+
+
+@settings(max_examples=60, deadline=None)
+@given(exports)
+def test_what_left_for_two_purposes_has_nothing_in_common(
+    tmp_path_factory: pytest.TempPathFactory,
+    runs: list[tuple[str, list[tuple[int, str, str, str]]]],
+) -> None:
+    """By the slow definition: join all that left and shares a recording or a name."""
+    ledger = Ledger(tmp_path_factory.mktemp("ledger") / "ledger.jsonl")
+    left: list[tuple[str, set[object]]] = []
+    names_left: list[tuple[str, list[Name]]] = []
+    for purpose, said in runs:
+        each = [known(told) for told in said]
+        try:
+            with ledger.entered([dialogue for dialogue, _ in each], purpose, "form"):
+                left += [(purpose, marks) for _, marks in each]
+                names_left += [(purpose, [one.name, *one.within]) for one, _ in each]
+        except AlreadyExportedError:
+            assert left, "nothing has left before, so nothing may be refused"
+    joined: list[tuple[set[str], set[object]]] = []
+    for purpose, marks in left:
+        near = [group for group in joined if group[1] & marks]
+        joined = [group for group in joined if group not in near]
+        purposes = {purpose}.union(*(group[0] for group in near))
+        joined.append((purposes, marks.union(*(group[1] for group in near))))
+    assert all(len(purposes) == 1 for purposes, _ in joined)
+    for (purpose, names), (other, others) in itertools.combinations(names_left, 2):
+        assert purpose == other or (names[0] not in others and others[0] not in names)
+
+
+# ============================================================================== runs that end badly
+
+
+def dialogue(number: int, name: str = "d") -> Dialogue:
+    return Dialogue(Name("dialogue", (name,)), frozenset(), (Marks(bytes([number]) * 32, b""),))
+
+
+def test_a_run_that_fails_takes_back_nothing_of_another(tmp_path: Path) -> None:
+    """Two runs enter the same; one fails, the other is made: the ledger knows it."""
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+
+    def fails() -> None:
+        with ledger.entered([dialogue(1)], "acoustic", "form"):
+            with ledger.entered([dialogue(1)], "acoustic", "form"):
+                pass
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fails()
+    with pytest.raises(AlreadyExportedError), ledger.entered([dialogue(1)], "text", "form"):
+        pass
+
+
+def test_an_export_that_is_there_is_not_struck_out(
+    utterance: Callable[..., Utterance],
+    give: Give,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Stopped after the folder has got its name: it may be given away, so it is remembered."""
+    rename = Path.rename
+
+    def stopped(path: Path, target: Path) -> Path:
+        rename(path, target)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "rename", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            give("acoustic", utterance(1))
+    assert (tmp_path / "out0" / "export.json").exists()
+    with pytest.raises(AlreadyExportedError):
+        give("text", utterance(1))
+
+
+RUN = """
+import sys, time
+from pathlib import Path
+from sottovoce.anonymise.recording.folder import new_folder
+from sottovoce.anonymise.recording.ledger import Dialogue, Ledger, Marks, Name
+one = Dialogue(Name("dialogue", ("d",)), frozenset(), (Marks(b"1" * 32, b""),))
+place = Path(sys.argv[1])
+with Ledger(place / "ledger.jsonl").entered([one], "acoustic", "form"):
+    with new_folder(place / "out") as made:
+        (made / "secured.flac").touch()
+        print(made, flush=True)
+        time.sleep(60)
+"""
+
+
+def test_a_run_that_is_killed_stays_in_the_ledger(tmp_path: Path) -> None:
+    """It was entered before it was made: what is not known to have failed may have left."""
+    command = [sys.executable, "-c", RUN, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdout is not None
+        made = Path(run.stdout.readline().strip())
+        run.send_signal(signal.SIGKILL)
+    assert (made / "secured.flac").exists() and not (tmp_path / "out").exists()
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+    one = Dialogue(Name("dialogue", ("d",)), frozenset(), (Marks(b"1" * 32, b""),))
+    with pytest.raises(AlreadyExportedError) as refused, ledger.entered([one], "text", "form"):
+        pass
+    with ledger.entered([one], "acoustic", "form"):
+        pass
+    exports = {json.loads(line)["export"] for line in ledger.path.read_text().splitlines()[1:]}
+    assert len(exports) == 2 and any(export in str(refused.value) for export in exports)
+
+
+def _enter(path: Path, number: int, purpose: str, told: multiprocessing.Queue[str]) -> None:
+    try:
+        with Ledger(path).entered([dialogue(number)], purpose, "form"):
+            told.put(purpose)
+    except AlreadyExportedError:
+        told.put("")
+
+
+def test_of_two_purposes_at_once_one_is_refused(tmp_path: Path) -> None:
+    """Eight processes, each with another utterance of one dialogue."""
+    context = multiprocessing.get_context("fork" if os.name == "posix" else None)
+    told = context.Queue()
+    path = tmp_path / "ledger.jsonl"
+    runs = [
+        context.Process(target=_enter, args=(path, number, purpose, told))
+        for number, purpose in enumerate(["acoustic", "text"] * 4)
+    ]
+    for run in runs:
+        run.start()
+    answers = [told.get(timeout=30) for _ in runs]
+    for run in runs:
+        run.join()
+    entered = [answer for answer in answers if answer]
+    assert len(entered) == 4 and len(set(entered)) == 1
+    assert len(path.read_text().splitlines()) == 5
+
+
+ENTRY = {"export": "e", "day": "d", "purpose": "text", "form": "f", "name": "n"}
+
+
+@pytest.mark.parametrize(
+    ("lines", "why"),
+    [
+        ([{"ledger": 1, "key": "00"}], "another version"),
+        ([{"ledger": 3, "key": "00"}], "another version"),
+        ([], "damaged"),
+        ([[]], "damaged"),
+        ([{"ledger": 2}], "damaged"),
+        ([{"ledger": 2, "key": "no"}], "damaged"),
+        ([{"ledger": 2, "key": "00"}, ["marks"]], "damaged"),
+        ([{"ledger": 2, "key": "00"}, {"marks": []}], "damaged"),
+        ([{"ledger": 2, "key": "00"}, ENTRY | {"within": [], "marks": 3}], "damaged"),
+        ([{"ledger": 2, "key": "00"}, ENTRY | {"within": [[]], "marks": []}], "damaged"),
+    ],
+)
+def test_a_ledger_that_cannot_be_asked_is_one_line(
+    lines: list[Mapping[str, object]], why: str, tmp_path: Path
+) -> None:
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    ledger.path.write_text(text)
+    with pytest.raises(InputError, match=why) as refused, ledger.entered([], "text", "form"):
+        pass
+    assert "\n" not in str(refused.value) and ledger.path.read_text() == text
