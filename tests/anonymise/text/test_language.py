@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import unicodedata
+from typing import Literal
+
 import pytest
 
-from sottovoce.anonymise.text.language import other_language
+from sottovoce.anonymise.text.language import FEWEST, other_language
 
 TEXTS = {
     "en": "please call my sister tomorrow and tell her that the train to the city is late again",
@@ -27,3 +30,22 @@ def test_a_few_words_tell_nothing() -> None:
     assert other_language(["das ist deutsch"], "en") is None
     assert other_language([], "en") is None
     assert other_language(["Київ " * 50, "😀 " * 50], "en") is None
+
+
+FRENCH = (
+    "L'homme, l'été dernier, n'avait qu'une idée: partir! J'ai dit: «c'est l'heure», d'accord? "
+    "Qu'il vienne, s'il veut; jusqu'à demain, l'affaire attend. Bien sûr, Marie."
+)
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_words_with_marks_and_apostrophes_are_counted(form: Literal["NFC", "NFD"]) -> None:
+    text = unicodedata.normalize(form, FRENCH)
+    assert sum(word.isalpha() for word in FRENCH.split()) < FEWEST
+    assert other_language([text], "en") == "fr"
+    assert other_language([text], "fr") is None
+
+
+def test_a_text_in_its_own_language_with_marks_is_none_of_another() -> None:
+    text = "Don't, said John's wife; it's Ann's, isn't it? So, he'd say: we'll see, won't we? "
+    assert other_language([text * 3], "en") is None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import cache
 from itertools import islice
 
-from sottovoce.anonymise.text.lexicon import COMMON, LANGUAGES, read_table
+from sottovoce.anonymise.letters import composed
+from sottovoce.anonymise.text.lexicon import COMMON, LANGUAGES, core_of, read_table
 
 FEWEST = 20
 """Words below which nothing can be said."""
@@ -14,6 +16,7 @@ MOST = 2000
 """Words that are looked at."""
 MARGIN = 0.1
 """By how much the share of common words must be higher in another language."""
+_WORD = re.compile(r"\w+(?:['’-]\w+)*")
 
 
 @cache
@@ -27,8 +30,10 @@ def other_language(texts: Iterable[str], lang: str) -> str | None:
     >>> other_language(["das ist ein text in einer anderen sprache als gedacht und"] * 2, "en")
     'de'
     """
-    words = (word for text in texts for word in text.casefold().split() if word.isalpha())
-    some = list(islice(words, MOST))
+    words = (
+        core_of(found[0]) for text in texts for found in _WORD.finditer(composed(text).casefold())
+    )
+    some = list(islice((word for word in words if word.isalpha()), MOST))
     if len(some) < FEWEST:
         return None
 
