@@ -185,6 +185,8 @@ def test_kaldi_archives(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixt
         ("npz", "npz", []),
         ("ark", "ark", named),
         ("npz", "ark", named),
+        ("npz", "npz", [*named, "--train", str(tmp_path / "e.ark")]),
+        ("npz", "npz", ["--train", str(tmp_path / "e.npz")]),
     ]
     for known, unknown, more in kinds:
         sides = {"enrol": f"e.{known}", "trial": f"t.{unknown}"}
@@ -192,6 +194,7 @@ def test_kaldi_archives(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixt
         assert run(line) == 0, capsys.readouterr().err
         found.append(printed(capsys))
     assert found[0]["linkability"] == found[1]["linkability"] == found[2]["linkability"]
+    assert found[3]["linkability"] == found[4]["linkability"]
     assert [one["name"] for one in found[1]["provenance"]["inputs"]] == [
         "e.ark",
         "t.ark",

@@ -111,7 +111,8 @@ def test_back_ends_with_training_data(
 
 
 def test_the_centre_is_the_mean_of_the_training_vectors(folder: Path) -> None:
-    centred = make_backend("cosine", folder / "t.npz", None, like=read_embeddings(folder / "o.npz"))
+    before, train = (read_embeddings(folder / name) for name in ("o.npz", "t.npz"))
+    centred = make_backend("cosine", train, lda=None, like=before)
     centre = np.load(folder / "t.npz")["vectors"].mean(axis=0)
     vectors = (centre + np.eye(32)).astype(np.float32)
     assert np.allclose(centred.enrol(vectors, 1), np.eye(32), atol=1e-5)
@@ -157,7 +158,7 @@ def test_kaldi_archives(folder: Path, capsys: pytest.CaptureFixture[str]) -> Non
 
 def test_an_unknown_back_end_is_guessed() -> None:
     with pytest.raises(UsageError, match="did you mean 'cosine'"):
-        make_backend("cosin", None, None, like=Embeddings.of(np.eye(3), ["a", "b", "c"]))
+        make_backend("cosin", lda=None, like=Embeddings.of(np.eye(3), ["a", "b", "c"]))
 
 
 def bad_arguments(folder: Path) -> dict[str, list[str]]:

@@ -39,15 +39,15 @@ def backend_options(command: F) -> F:
     return command
 
 
-def make_backend(name: str, train: Path | None, lda: int | None, *, like: Embeddings) -> Backend:
+def make_backend(
+    name: str, train: Embeddings | None = None, *, lda: int | None, like: Embeddings
+) -> Backend:
     """Make a back-end by name for vectors ``like`` those it will be given."""
     from sottovoce.speaker.linkage import LINKAGES, make_linkage
-    from sottovoce.speaker.readers import read_embeddings
 
     if name not in LINKAGES:
         raise UsageError(f"--backend: {did_you_mean('back-end', name, list(LINKAGES))}")
     if lda is not None and name != "plda":
         raise UsageError("--lda goes with --backend plda")
     settings = {} if lda is None else {"lda": lda}
-    voices = None if train is None else read_embeddings(train)
-    return make_linkage(name, voices, like=like, **settings)
+    return make_linkage(name, train, like=like, **settings)

@@ -16,7 +16,6 @@ from sottovoce.cli.options import (
     split_names,
     write_json,
 )
-from sottovoce.errors import UsageError
 
 
 @click.command(
@@ -65,8 +64,6 @@ def command(
     if example and (trials or utt2spk):
         raise click.UsageError("--example has its own trials; leave --trials and --utt2spk out")
     names = split_names(only)
-    if names == []:
-        raise UsageError(f"--only {only}: names no measure; write e.g. --only eer,d_ece")
     source = (
         example_scores() if scores is None else read_scores(scores, trials=trials, utt2spk=utt2spk)
     )

@@ -83,7 +83,12 @@ def only_option(command: F) -> F:
 
 def split_names(names: str | None) -> list[str] | None:
     """Names from a comma-separated list; None stays None."""
-    return [name.strip() for name in names.split(",") if name.strip()] if names else None
+    if names is None:
+        return None
+    found = [name.strip() for name in names.split(",") if name.strip()]
+    if not found:
+        raise UsageError(f"{names!r} names nothing; write e.g. one,another")
+    return found
 
 
 def key_values(pairs: Iterable[str], option: str = "--set") -> dict[str, str]:

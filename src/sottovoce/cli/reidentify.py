@@ -146,9 +146,10 @@ def _of_files(
 ) -> _Sides:
     from sottovoce.speaker.readers import read_sets
 
-    known, unknown = read_sets((enrol, trial), utt2spk=utt2spk)
-    linkage = make_backend(backend, train, lda, like=known)
-    files = [path for path in (enrol, trial, train, utt2spk) if path is not None]
+    sets = [path for path in (enrol, trial, train) if path is not None]
+    known, unknown, *taught = read_sets(sets, utt2spk=utt2spk)
+    linkage = make_backend(backend, *taught, lda=lda, like=known)
+    files = sets if utt2spk is None else [*sets, utt2spk]
     notes = [PLAIN] if backend == "cosine" and train is None else []
     return _Sides(known, unknown, linkage, files, {"backend": backend, "lda": lda}, notes)
 

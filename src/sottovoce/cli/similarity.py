@@ -68,12 +68,13 @@ def command(
     from sottovoce.measure.similarity import similarity
     from sottovoce.speaker.readers import read_sets
 
-    before, after = read_sets((original, anonymised), utt2spk=utt2spk)
+    sets = [path for path in (original, anonymised, train) if path is not None]
+    before, after, *taught = read_sets(sets, utt2spk=utt2spk)
     with progress_bar("comparing voices") as progress:
         found = similarity(
             before,
             after,
-            make_backend(backend, train, lda, like=before),
+            make_backend(backend, *taught, lda=lda, like=before),
             interval=None if no_interval else interval,
             replicates=1000 if resamples is None else resamples,
             seed=seed,
@@ -84,7 +85,7 @@ def command(
 
         write_similarity_figure(found, figures)
     if json_to is not None:
-        inputs = [path for path in (original, anonymised, train, utt2spk) if path is not None]
+        inputs = sets if utt2spk is None else [*sets, utt2spk]
         made = provenance(inputs, backend=backend, seed=seed)
         write_json({**found.to_dict(), "provenance": made}, json_to)
     if json_to != "-":
