@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.text import TextAnonymiser, Transformed, find_private
 from sottovoce.anonymise.text.detect import Detector, Finding
+from sottovoce.anonymise.text.entities import Tagger
 from sottovoce.anonymise.text.lexicon import LANGUAGES
 from sottovoce.anonymise.text.lists import Phrases
 from sottovoce.anonymise.text.replace import PLACEHOLDERS, STRATEGIES, Replacer
@@ -288,3 +290,17 @@ def test_addresses_without_end_are_few_words(unit: str) -> None:
 def test_all_addresses_of_a_word_are_words() -> None:
     found = [token.text for token in tokenise("<ann@b.org>,bob@c.org;www.d.org/x.")]
     assert found == ["<", "ann@b.org", ">", ",", "bob@c.org", ";", "www.d.org/x", "."]
+
+
+def test_no_sentence_is_shown_to_a_tagger_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[tuple[str, tuple[str, ...]]] = []
+    asked = Tagger.find
+
+    def find(self: Tagger, sentences: Sequence[Sequence[str]], tau: float | None) -> object:
+        shown.extend((self.rule, tuple(one)) for one in sentences)
+        return asked(self, sentences, tau)
+
+    monkeypatch.setattr(Tagger, "find", find)
+    quiet = "Nothing else was said here. " * 3 + "They all went home again. "
+    Detector("en").find([quiet + "Anna Miller of Berlin was there. " + quiet] * 2)
+    assert len(shown) == len(set(shown)) > 4

@@ -45,6 +45,8 @@ sentence is one though it is a common word."""
 ROUNDS = 20
 """Looks at most; two or three are the rule."""
 BOTH = "both"
+Tagged = dict[tuple[str, ...], list[Entity]]
+"""Sentences that taggers have seen, and what they found."""
 _SPREAD = ("PER", "ORG")
 _NAMES = ("PER", "LOC", "ORG", "MISC")
 
@@ -132,8 +134,9 @@ class Detector:
         known: dict[str, dict[str, str]] = {}
         every = range(len(texts))
         pending: Sequence[int] = every
+        tagged: Tagged = {}
         for _ in range(ROUNDS):
-            new = self._look([views[i] for i in pending])
+            new = self._look([views[i] for i in pending], tagged)
             changed = [i for i, own in zip(pending, new, strict=True) if own]
             for i, own in zip(pending, new, strict=True):
                 self._learn(views[i].text, own, known.setdefault(names[i], {}))
@@ -150,14 +153,14 @@ class Detector:
             pending = changed
         return [sorted(one, key=lambda f: f.start) for one in found]
 
-    def _look(self, views: Sequence[_View]) -> list[list[Finding]]:
+    def _look(self, views: Sequence[_View], known: Tagged) -> list[list[Finding]]:
         """One look at every text by itself."""
         words = [[token.text for token in view.tokens] for view in views]
         formed = [
             [one for one in patterns.written(v.text, v.tokens, self.lang) if one.kind in self.types]
             for v in views
         ]
-        tags = self._tagged([_veiled(*one) for one in zip(words, formed, strict=True)])
+        tags = self._tagged([_veiled(*one) for one in zip(words, formed, strict=True)], known)
         found: list[list[Finding]] = []
         for view, forms, form, tagged in zip(views, words, formed, tags, strict=True):
             own = view.tokens
@@ -171,23 +174,22 @@ class Detector:
             found.append([_finding(own, one) for one in left])
         return found
 
-    def _tagged(self, words: Sequence[Sequence[str]]) -> list[list[Entity]]:
-        """What the taggers find."""
+    def _tagged(self, words: Sequence[Sequence[str]], known: Tagged) -> list[list[Entity]]:
+        """What the taggers find; a sentence they have seen is not shown to them again."""
         found: list[list[Entity]] = [[] for _ in words]
         plain = [is_asr_view([w for w in one if w != HIDDEN]) for one in words]
         pieces = [(i, *cut) for i, one in enumerate(words) for cut in sentences(one)]
         forms = [
-            [w.lower() for w in words[i][a:b]] if plain[i] else words[i][a:b] for i, a, b in pieces
+            tuple([w.lower() for w in words[i][a:b]] if plain[i] else words[i][a:b])
+            for i, a, b in pieces
         ]
+        new = list(dict.fromkeys(own for own in forms if own not in known))
+        known.update((own, []) for own in new)
         for tagger in self._taggers():
-            for (i, a, _), own, entities in zip(
-                pieces, forms, tagger.find(forms, self.tau), strict=True
-            ):
-                found[i] += [
-                    Entity(e.start + a, e.end + a, e.kind, e.score, e.rule)
-                    for e in entities
-                    if not self._only_begins(own, e)
-                ]
+            for own, entities in zip(new, tagger.find(new, self.tau), strict=True):
+                known[own] += [e for e in entities if not self._only_begins(own, e)]
+        for (i, a, _), own in zip(pieces, forms, strict=True):
+            found[i] += [e._replace(start=e.start + a, end=e.end + a) for e in known[own]]
         return found
 
     def _only_begins(self, words: Sequence[str], one: Entity) -> bool:
