@@ -106,7 +106,7 @@ def command(
 
     One dialogue (a speaker's session, or what the column "dialogue" says) is exported for one
     purpose only, since speech and text together show which private words were missed. A ledger
-    remembers that, by what is said and how it sounds.
+    remembers that, by what is said, how it sounds and what the dialogue is called.
     """
     from sottovoce.anonymise.recording.export import export_corpus
     from sottovoce.anonymise.recording.folder import gone_on_failure

@@ -153,6 +153,18 @@ def test_a_text_without_readable_sound_is_remembered(
         give("acoustic", utterance(1, speaker="somebody else"))
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no locks on folders")
+def test_a_run_that_is_refused_removes_what_a_killed_one_has_left(
+    utterance: Callable[..., Utterance], give: Give, tmp_path: Path
+) -> None:
+    give("acoustic", utterance(1))
+    left = tmp_path / ".out9.sottovoce-12345678"
+    left.mkdir()
+    with pytest.raises(AlreadyExportedError):
+        give("text", utterance(1))
+    assert not left.exists()
+
+
 def test_names_are_the_same_whatever_their_case_and_spaces() -> None:
     assert Name("dialogue", (" Call  7",)).mark() == Name("dialogue", ("call 7",)).mark()
     marks = {

@@ -24,7 +24,7 @@ from typing import Any, Literal
 
 from sottovoce import __version__
 from sottovoce.anonymise.keys import Secret
-from sottovoce.anonymise.recording.folder import new_folder, refuse_within
+from sottovoce.anonymise.recording.folder import new_folder, refuse_within, sweep
 from sottovoce.anonymise.recording.ledger import Dialogue, Ledger, Marks, Name, names_of
 from sottovoce.anonymise.recording.mask import Target
 from sottovoce.anonymise.recording.secure import Secured, Settings, pieces, secure
@@ -91,6 +91,7 @@ def export_corpus(
     recording.
     """
     _refuse(corpus, target, finder, listed)
+    sweep(target)  # what a killed run has left goes, also if the ledger refuses this one
     langs = [one.language or lang for one in corpus]
     targets = find_targets([o.transcript for o in corpus], langs, finder=finder, listed=listed)
     form = _form(settings, listed, targets, method, secret)

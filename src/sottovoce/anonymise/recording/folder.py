@@ -34,7 +34,7 @@ def new_folder(target: Path) -> Iterator[Path]:
         raise InputError(f"{target}: there already; name a new folder")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        _sweep(target.parent)
+        sweep(target)
         made, lock = _private(target)
     except OSError as error:
         raise InputError(f"{target}: cannot be written ({error.strerror}); name another") from None
@@ -52,6 +52,19 @@ def new_folder(target: Path) -> Iterator[Path]:
         shutil.rmtree(made, ignore_errors=True)
         if lock is not None:
             os.close(lock)
+
+
+def sweep(target: Path) -> None:
+    """Remove what runs that were killed outright have left beside ``target``."""
+    listed: list[Path] = []
+    with suppress(OSError):  # a folder may be written into and yet not be listed
+        listed = [path for path in target.parent.iterdir() if _OURS.fullmatch(path.name)]
+    for left in listed:
+        with suppress(OSError):  # a living one's, or somebody else's
+            lock = _hold(left)
+            if lock is not None:
+                shutil.rmtree(left, ignore_errors=True)
+                os.close(lock)
 
 
 def refuse_within(target: Path, source: Path) -> None:
@@ -95,19 +108,6 @@ def _private(target: Path) -> tuple[Path, int | None]:
             continue  # another run took it for left behind, before it was locked
         except OSError:
             return made, None
-
-
-def _sweep(parent: Path) -> None:
-    """Remove what runs that were killed outright have left."""
-    listed: list[Path] = []
-    with suppress(OSError):  # a folder may be written into and yet not be listed
-        listed = [path for path in parent.iterdir() if _OURS.fullmatch(path.name)]
-    for left in listed:
-        with suppress(OSError):  # a living one's, or somebody else's
-            lock = _hold(left)
-            if lock is not None:
-                shutil.rmtree(left, ignore_errors=True)
-                os.close(lock)
 
 
 if sys.platform == "win32":
