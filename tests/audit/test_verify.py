@@ -65,6 +65,9 @@ def test_every_changed_figure_is_found(copy: Path, capsys: pytest.CaptureFixture
         findings["anonymisers"][0]["similarity"]["deid"] = 0.999
         findings["limits"].append({"limit": "eer > 0.3", "value": 0.5, "exceeded": False})
         findings["confidence"] = 0.99
+        findings["name"] = "another"
+        findings["corpus"]["attacked_speakers"] = 400
+        findings["training"]["speakers"] = 4000
         findings["encoder"]["sha256"] = "0" * 64
 
     change(copy / "measures.json", edit)
@@ -82,6 +85,9 @@ def test_every_changed_figure_is_found(copy: Path, capsys: pytest.CaptureFixture
         "anonymisers.0.similarity.deid",
         "limits",
         "confidence",
+        "name",
+        "corpus.attacked_speakers",
+        "training.speakers",
         "measures.parquet",
         "provenance.json.encoder.sha256",
     }

@@ -28,7 +28,7 @@ CHECKED = ("scores", "attacks", "trust", "measures", "similarity", "limits", "me
 UNCHECKED = (
     "whether the embeddings are those of the recordings",
     "utility and examples",
-    "what is told of corpora, encoder and anonymisers",
+    "what else is told of corpora, encoder and anonymisers",
     "report.html",
 )
 """What cannot be told without the recordings."""
@@ -75,7 +75,7 @@ def verify(folder: Path, *, progress: Progress | None = None) -> Verification:
     limits = [Limit.of(*one) for one in study.limits.items()]
     checked = [one for limit in limits for one in limit.check(rows)]
     differences += compare(findings["limits"], checked, "limits")
-    differences += compare(findings["confidence"], study.interval, "confidence")
+    differences += _told(findings, study, again)
     differences += _beside(folder, findings, {"rows": rows, "originals": originals})
     labelled = () if unlabelled else (LABELLED,)
     return Verification(
@@ -100,6 +100,25 @@ def _other_study(findings: dict[str, Any], study: Study) -> list[str]:
     for number, (row, step) in enumerate(zip(findings["rows"], steps, strict=False)):
         if owners.setdefault(row["folder"], step) != step:
             lines.append(f"rows.{number}.folder: {row['folder']} is that of another row")
+    return lines
+
+
+def _told(findings: dict[str, Any], study: Study, again: Repetition) -> list[str]:
+    """What differs in what is told of the study, and of the speech as far as it was embedded."""
+    lines = compare(findings.get("name"), study.name, "name")
+    lines += compare(findings["confidence"], study.interval, "confidence")
+    material = again.material(0)
+    enrol, trial, train = (material[part, "original"] for part in ("enrol", "trial", "train"))
+    counts: dict[str, dict[str, int]] = {
+        "corpus": {
+            "attacked_speakers": len(trial.names),
+            "enrol": len(enrol),
+            "trial": len(trial),
+        },
+        "training": {"speakers": len(train.names), "utterances": len(train)},
+    }
+    for part, wanted in counts.items():
+        lines += compare({name: findings[part].get(name) for name in wanted}, wanted, part)
     return lines
 
 
