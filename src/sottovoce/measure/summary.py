@@ -82,9 +82,9 @@ class Measure:
     bounds: tuple[float, float] = (0.0, 1.0)
     method: Method = "centred"
     """How its interval is made of resamples."""
-    scarce: Literal["apart", "share", ""] = "apart"
-    """What its interval is where resamples cannot vary: that of scores wholly apart, or of a share
-    of the mated trials (:mod:`.scarce`)."""
+    scarce: Literal["apart", "share", ""] = ""
+    """What its interval is where resamples cannot vary: that of scores wholly apart, that of a share
+    of the mated trials (:mod:`.scarce`), or what the resamples say."""
     check: Callable[[ScoreSource], None] = lambda source: None
     """Refuses data that are too few for this number."""
     remark: str = ""
@@ -104,7 +104,7 @@ def _add(*args: Any, **options: Any) -> None:
 
 
 _INF = float("inf")
-_add("eer", "EER", True, 0.5, lambda e: eer(e.tally), "%")
+_add("eer", "EER", True, 0.5, lambda e: eer(e.tally), "%", scarce="apart")
 _add(
     "rocch_eer",
     "ROCCH-EER",
@@ -114,6 +114,7 @@ _add(
     "%",
     bounds=(0.0, 0.5),
     method="reflected",
+    scarce="apart",
 )
 _add(
     "cllr",
@@ -123,10 +124,18 @@ _add(
     lambda e: cllr(e.tally),
     "bits",
     bounds=(0.0, _INF),
-    scarce="",
     remark="takes the scores for natural-log likelihood ratios; means little for other scores",
 )
-_add("min_cllr", "Cllr_min", True, 1.0, lambda e: min_cllr_of(e.blocks), "bits", method="reflected")
+_add(
+    "min_cllr",
+    "Cllr_min",
+    True,
+    1.0,
+    lambda e: min_cllr_of(e.blocks),
+    "bits",
+    method="reflected",
+    scarce="apart",
+)
 _add(
     "d_ece",
     "D_ECE",
@@ -136,6 +145,7 @@ _add(
     "bits",
     bounds=(0.0, FULL_DISCLOSURE),
     method="reflected",
+    scarce="apart",
 )
 _add(
     "worst_case_log10_lr",
@@ -145,7 +155,6 @@ _add(
     lambda e: worst_case_of(e.blocks),
     bounds=(0.0, _INF),
     method="range",
-    scarce="",
     remark="a maximum: its range over resamples is shown, which is not a confidence interval; "
     "chance is what as many scores show on average without evidence",
 )
@@ -155,6 +164,7 @@ _add(
     False,
     0.0,
     lambda e: d_sys_of(*e.tally.binned()),
+    scarce="apart",
     check=lambda source: check_linkable(len(source.mated), source.low, source.high),
     remark="chance is the mean over shuffled labels: what the histogram shows without evidence",
 )
