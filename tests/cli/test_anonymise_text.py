@@ -225,8 +225,18 @@ def test_no_file_is_written_over_another(source: Path, tmp_path: Path) -> None:
 def test_fields_that_are_left_out_are_named_and_their_words_are_not(tmp_path: Path) -> None:
     rows = {"text": "so be it", "raw": "Ann", "speaker": "s1"}
     (tmp_path / "a.jsonl").write_text(json.dumps(rows))
-    done = run(tmp_path / "a.jsonl", tmp_path / "b.jsonl")
+    done = run(tmp_path / "a.jsonl", tmp_path / "b.jsonl", "--json", tmp_path / "r.json")
+    assert json.loads((tmp_path / "r.json").read_text())["left_out_fields"] == ["raw", "speaker"]
     assert "raw,speaker" in done.stderr and "Ann" not in done.output
     assert json.loads((tmp_path / "b.jsonl").read_text()) == {"text": "so be it"}
     done = run(tmp_path / "a.jsonl", tmp_path / "c.jsonl", "--copy-fields", "speaker, raw")
     assert json.loads((tmp_path / "c.jsonl").read_text()) == rows and not done.stderr
+
+
+def test_every_key_of_the_json_is_described(source: Path, tmp_path: Path) -> None:
+    run(source, tmp_path / "o.txt", "--json", tmp_path / "r.json")
+    found = json.loads((tmp_path / "r.json").read_text())
+    told = (Path(__file__).parents[2] / "docs" / "text.md").read_text()
+    described = told.partition("### The JSON")[2].partition("\n## ")[0]
+    for key in (*found, *found["spans"][0], *found["mask"][0], *found["guarantee"]):
+        assert f"`{key}`" in described, key

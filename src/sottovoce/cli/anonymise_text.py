@@ -156,7 +156,8 @@ def _transform(asked: dict[str, Any]) -> None:
     told = account(anonymiser, batch, done)
     if asked["json_to"] is not None:
         made = provenance([source, target], **_settings(asked))
-        write_json({**told.to_dict(), "provenance": made}, asked["json_to"])
+        fields = {"left_out_fields": list(batch.left_out), "provenance": made}
+        write_json({**told.to_dict(), **fields}, asked["json_to"])
     if asked["json_to"] != "-":
         values = "value" if told.found == 1 else "values"
         texts = "text" if told.texts == 1 else "texts"
