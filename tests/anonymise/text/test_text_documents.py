@@ -215,3 +215,11 @@ def test_a_type_that_is_none_is_told_with_its_line(tmp_path: Path) -> None:
         read_phrases(path)
     path.write_text("ann\tper\n")
     assert read_phrases(path) == {"ann": "PER"}
+
+
+def test_columns_of_a_replaced_word_in_a_ctm_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "a.ctm"
+    path.write_text("r 1 0.0 0.4 ask 0.9 lex s1\nr 1 0.4 0.6 zorbalda-quint .95 Zorbalda Quint\n")
+    assert through(path) == "r 1 0.000 0.400 ask 0.9 lex s1\nr 1 0.400 0.600 [PER] .95\n"
+    path.write_text("r 1 0.4 0.6 zorbalda-quint Zorbalda\n")
+    assert through(path) == "r 1 0.400 0.600 [PER]\n"

@@ -23,6 +23,7 @@ FORMATS = ("lines", "kaldi", "jsonl", "ctm")
 _MARK = "\ufeff"
 """What some editors put before UTF-8; it is left out."""
 _KALDI = re.compile(r"(\S+)(\s*)(.*)", re.DOTALL)
+_NUMBER = re.compile(r"\d*\.?\d+")
 _READ = ("text", "words")
 _NAMES = ("id", "document")
 _WORD = ("w", "t0", "t1")
@@ -291,6 +292,8 @@ def _ctm_lines(
         begin, last = old[0][0], max(at + length for at, length, _ in old)
         cuts = _cuts(begin, last, len(new))
         rest = old[0][2][1:] if len(old) == len(new) == 1 else []
+        if text is not None:  # further columns than the confidence may spell the word
+            rest = [one for one in rest[:1] if _NUMBER.fullmatch(one)]
         for word, a, b in zip(new, cuts, cuts[1:], strict=False):
             lines.append(" ".join([*key, f"{a:.3f}", f"{b - a:.3f}", word, *rest]))
     return lines
