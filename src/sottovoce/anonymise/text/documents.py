@@ -205,7 +205,13 @@ def _json_words(old: Sequence[dict[str, Any]], text: str) -> list[dict[str, Any]
     """Words in the place of private ones; nothing that may spell those is kept."""
     new = text.split()
     if len(old) == len(new) == 1:
-        return [{name: v for name, v in old[0].items() if not _wordy(v)} | {"w": new[0]}]
+        return [
+            {
+                name: v
+                for name, v in (old[0] | {"w": new[0]}).items()
+                if name in _WORD or not _wordy(v)
+            }
+        ]
     begins, ends = ([word[t] for word in old if word.get(t) is not None] for t in ("t0", "t1"))
     if not begins or not ends:
         return [{"w": word} for word in new]
