@@ -9,6 +9,7 @@ from __future__ import annotations
 import socket
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -49,6 +50,26 @@ def service() -> Iterator[Any]:
 
     with running() as one:
         yield one
+
+
+@pytest.fixture(scope="session")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One corpus for all tests of audits."""
+    from small_corpus import make_corpus
+
+    return make_corpus(tmp_path_factory.mktemp("corpus") / "voices")
+
+
+@pytest.fixture(scope="session")
+def audit(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One audit of it."""
+    from small_corpus import study
+
+    from sottovoce.audit.run import run_audit
+
+    folder = tmp_path_factory.mktemp("audit") / "out"
+    run_audit(study(corpus), folder)
+    return folder
 
 
 @pytest.fixture(params=["plain", "compiled"])

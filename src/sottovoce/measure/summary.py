@@ -83,8 +83,8 @@ class Measure:
     method: Method = "centred"
     """How its interval is made of resamples."""
     scarce: Literal["apart", "share", ""] = ""
-    """What its interval is where resamples cannot vary: that of scores wholly apart, that of a share
-    of the mated trials (:mod:`.scarce`), or what the resamples say."""
+    """What its interval is where resamples cannot vary: that of scores wholly apart, that of a
+    share of the mated trials (:mod:`.scarce`), or what the resamples say."""
     check: Callable[[ScoreSource], None] = lambda source: None
     """Refuses data that are too few for this number."""
     remark: str = ""
