@@ -122,6 +122,17 @@ def test_limits_decide_the_exit_code(
     assert "exceeded: eer > 0.99" in capsys.readouterr().out.replace("\n", " ")
 
 
+@pytest.mark.parametrize("more", [[], ["--dry-run"]])
+def test_an_audit_is_no_part_of_its_corpus(
+    more: list[str], corpus: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = sorted(corpus.rglob("*"))
+    for root in (["--corpus", str(corpus)], ["--train", str(corpus)]):
+        assert run(["audit", *root, "--out", str(corpus / "audit"), *more]) == 2
+        assert "within the corpus" in capsys.readouterr().err
+    assert sorted(corpus.rglob("*")) == before
+
+
 def test_a_folder_with_other_things_is_refused(corpus: Path, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(InputError, match="something else"):

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from sottovoce.audit.attacking import divide
 from sottovoce.audit.config import Study
 from sottovoce.audit.evidence import crowds
 from sottovoce.audit.limits import Limit
+from sottovoce.audit.vetting import open_outside
 from sottovoce.audit.workshop import Speech
 from sottovoce.corpus.audio import load_length
-from sottovoce.corpus.formats import open_corpus
 from sottovoce.corpus.utterance import Corpus
 from sottovoce.errors import SottovoceError
 
@@ -23,10 +24,10 @@ OTHER = 20.0
 """Seconds of one attack and its measures."""
 
 
-def plan_lines(study: Study, *, cores: int = 2) -> Iterator[str]:
+def plan_lines(study: Study, folder: Path, *, cores: int = 2) -> Iterator[str]:
     """Steps in order, and an estimate."""
-    corpus = open_corpus(study.corpus)
-    others = None if study.train is None else Speech.of(open_corpus(study.train))
+    corpus = open_outside(study.corpus, folder)
+    others = None if study.train is None else Speech.of(open_outside(study.train, folder))
     parts = divide(Speech.of(corpus), others, seed=study.seed)
     enrol, trial, train = parts.enrol, parts.trial, parts.train
     whole = seconds_of(enrol.corpus) + seconds_of(trial.corpus)

@@ -28,9 +28,9 @@ from sottovoce.audit.limits import Limit
 from sottovoce.audit.provenance import provenance
 from sottovoce.audit.tidy import tidy
 from sottovoce.audit.utility import RATED, installed, quality, sample, sound_kept, words_kept
-from sottovoce.audit.vetting import Vetted, vet
+from sottovoce.audit.vetting import Vetted, open_outside, vet
 from sottovoce.audit.workshop import Progress, Recipe, Speech, Workshop, key_of, operators_secret
-from sottovoce.corpus.formats import BUILTIN, open_corpus
+from sottovoce.corpus.formats import BUILTIN
 from sottovoce.corpus.utterance import Corpus, Utterance
 from sottovoce.errors import InputError
 from sottovoce.files import write_bytes, write_text
@@ -79,10 +79,11 @@ class _Run:
 
     def __init__(self, study: Study, folder: Path, jobs: int, progress: Progress) -> None:
         self.study, self.folder, self.jobs, self.progress = study, folder, jobs, progress
+        corpus = open_outside(study.corpus, folder)
+        train = None if study.train is None else open_outside(study.train, folder)
         self.workshop = Workshop(folder, make_encoder(study.encoder), jobs, progress)
-        corpus = open_corpus(study.corpus)
         self.whole = self._vetted(corpus)
-        self.others = None if study.train is None else self._vetted(open_corpus(study.train))
+        self.others = None if train is None else self._vetted(train)
         others = None if self.others is None else self.others.speech
         parts = divide(self.whole.speech, others, seed=study.seed)
         self.enrol, self.trial, self.train = parts.enrol, parts.trial, parts.train

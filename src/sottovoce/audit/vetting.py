@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
+from sottovoce.anonymise.voice.corpus import refuse_nested
 from sottovoce.audit.workshop import Progress, Speech
 from sottovoce.corpus.ahead import map_ahead
 from sottovoce.corpus.audio import load_audio
+from sottovoce.corpus.formats import open_corpus
 from sottovoce.corpus.utterance import Corpus, Utterance
 from sottovoce.errors import InputError, SottovoceError
 from sottovoce.signal.fbank import RATE
@@ -23,6 +26,13 @@ class Vetted:
     seconds: float
     excluded: tuple[str, ...]
     """Where each recording left out is listed, and why it cannot be used."""
+
+
+def open_outside(name: str, folder: Path) -> Corpus:
+    """A corpus that the folder of an audit is not part of."""
+    corpus = open_corpus(name)
+    refuse_nested(corpus, folder)
+    return corpus
 
 
 def vet(corpus: Corpus, *, jobs: int = 2, progress: Progress | None = None) -> Vetted:

@@ -78,7 +78,7 @@ def command(
     if dry_run:
         from sottovoce.audit.plan import plan_lines
 
-        lines = list(plan_lines(chosen))
+        lines = list(plan_lines(chosen, target))
         if json_to is not None:
             write_json({"plan": lines}, json_to)
         if json_to != "-":

@@ -83,7 +83,7 @@ def anonymise_corpus(
     called once, just before the first recording is written: only from then on is a secret needed
     to go on.
     """
-    _refuse_nested(corpus, target)
+    refuse_nested(corpus, target)
     _refuse_strangers(target)
     with locked(target):
         run = _Run(corpus, method, target, secret, rename, begun)
@@ -209,7 +209,8 @@ def _key(one: Utterance, file: str, made: str, secret: Secret) -> str:
 # ====================================================================================== the folder
 
 
-def _refuse_nested(corpus: Corpus, target: Path) -> None:
+def refuse_nested(corpus: Corpus, target: Path) -> None:
+    """Refuse a folder for what is made of a corpus that would become part of the corpus."""
     source, whole = corpus.root.resolve(), target.resolve()
     if whole.is_relative_to(source):
         raise InputError(f"{target}: within the corpus it is made from; name another folder")
