@@ -5,16 +5,18 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sottovoce.anonymise.letters import MOST, Composed, composed
+from sottovoce.anonymise.letters import MOST, UNSEEN, Composed, composed
 from sottovoce.anonymise.recording.words import tokens
 
-SIGNS = st.sampled_from("aeéq .1\u0301\u0302\u0323\u0327\u212b각\u1100\u1161\u11a8\u09c7\u09be")
+SIGNS = st.sampled_from(
+    "aeéq .1\u00ad\u200b\ufeff\u0301\u0302\u0323\u0327\u212b각\u1100\u1161\u11a8\u09c7\u09be"
+)
 TEXTS = st.text(SIGNS | st.characters(exclude_categories=["Cs"]), max_size=20)
 
 
 @given(TEXTS)
 def test_composing_is_that_of_unicode(text: str) -> None:
-    assert composed(text) == unicodedata.normalize("NFC", text)
+    assert composed(text) == unicodedata.normalize("NFC", UNSEEN.sub("", text))
 
 
 @given(TEXTS)

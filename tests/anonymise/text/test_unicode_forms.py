@@ -35,6 +35,12 @@ def test_a_name_in_decomposed_letters_is_found() -> None:
     assert make().transform(apart(TEXT)).text == apart("J'ai parlé avec [PER] [DATE].")
 
 
+@pytest.mark.parametrize("sign", ["\u00ad", "\u200b", "\u2060", "\u200e"])
+def test_a_sign_that_nobody_sees_hides_no_name(sign: str) -> None:
+    text = f"J'ai parlé avec Jé{sign}rôme Gé{sign}rard{sign} hier, co{sign}mme ça."
+    assert make().transform(text).text == f"J'ai parlé avec [PER] [DATE], co{sign}mme ça."
+
+
 @settings(max_examples=60)
 @given(MIXED, st.sampled_from(["typed", "full", "hmac"]))
 def test_the_form_of_letters_changes_neither_what_is_found_nor_what_stays(
