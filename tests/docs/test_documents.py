@@ -10,7 +10,7 @@ import click
 import pytest
 
 from sottovoce.cli.app import app
-from sottovoce.measure.summary import MEASURES
+from sottovoce.measure.catalogue import MEASURES
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])

@@ -21,8 +21,8 @@ from sottovoce.measure import (
     rocch_eer,
     tpr_at_fpr,
 )
+from sottovoce.measure.catalogue import MEASURES
 from sottovoce.measure.disclosure import TAGS
-from sottovoce.measure.summary import MEASURES
 
 CONTRACT = ("eer", "rocch_eer", "cllr", "min_cllr", "d_ece", "worst_case_log10_lr", "linkability")
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from sottovoce.errors import UsageError
+from sottovoce.measure.catalogue import MEASURES
 from sottovoce.measure.risk import Reidentification
-from sottovoce.measure.summary import MEASURES
 from sottovoce.registry import did_you_mean
 
 CURVES = Reidentification.CURVES

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from sottovoce import __version__
+from sottovoce.measure.catalogue import MEASURES
 from sottovoce.measure.readers import read_scores
-from sottovoce.measure.summary import MEASURES
 from sottovoce.measure.tally import Tally
 from sottovoce.report.audit_figures import (
     people_figure,

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from rich.table import Table
 from rich.text import Text
 
+from sottovoce.measure.catalogue import MEASURES, Measure
 from sottovoce.measure.disclosure import TAGS
-from sottovoce.measure.summary import MEASURES, Estimate, Measure, ScoreSummary
+from sottovoce.measure.summary import Estimate, ScoreSummary
 
 
 def summary_table(summary: ScoreSummary) -> Table:

@@ -61,7 +61,7 @@ _TRAIN = f"Embeddings of other speakers, to learn from: {_EMBEDDINGS}"
 )
 async def measures() -> dict[str, Any]:
     """Label and unit by name."""
-    from sottovoce.measure.summary import MEASURES
+    from sottovoce.measure.catalogue import MEASURES
 
     found = [MEASURES[name] for name in MEASURES]
     return {one.name: {"label": one.label, "unit": one.unit} for one in found}

@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.text import TextAnonymiser, Transformed, find_private
-from sottovoce.anonymise.text.detect import Detector, Finding
+from sottovoce.anonymise.text.detect import Detector
 from sottovoce.anonymise.text.entities import Tagger
 from sottovoce.anonymise.text.lexicon import LANGUAGES
 from sottovoce.anonymise.text.lists import Phrases
 from sottovoce.anonymise.text.replace import PLACEHOLDERS, STRATEGIES, Replacer
 from sottovoce.anonymise.text.surrogates import Table
 from sottovoce.anonymise.text.tokens import HIDDEN, tokenise
+from sottovoce.anonymise.text.view import Finding
 from sottovoce.errors import UsageError
 
 NAMES = ("anna", "Zorbalda Quint", "Berlin", "ann.lee@x.org", "nine am", "é́", "😀", "王", "Кот")

@@ -47,8 +47,8 @@ def rewritten(text: str, found: Sequence[Stretch], new: Sequence[str]) -> str:
 
 def replaced_texts(lang: str, secret: Secret, strategy: str = STRATEGY) -> Replace:
     """Replace by a strategy of the text anonymiser; one person has one new name in a dialogue."""
-    from sottovoce.anonymise.text.detect import Finding
     from sottovoce.anonymise.text.replace import Replacer
+    from sottovoce.anonymise.text.view import Finding
 
     replacer = Replacer(lang.lower().split("-")[0], strategy, secret, "document")
     dialogues = 0

@@ -12,7 +12,8 @@ from sottovoce.anonymise.text.anonymiser import (
     Transformed,
     find_private,
 )
-from sottovoce.anonymise.text.detect import Detector, Finding
+from sottovoce.anonymise.text.detect import Detector
+from sottovoce.anonymise.text.view import Finding
 
 __all__ = [
     "Detector",

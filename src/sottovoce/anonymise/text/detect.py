@@ -8,14 +8,11 @@ new is found. What comes out, transformed again, therefore stays as it is.
 from __future__ import annotations
 
 import gc
-import re
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
 
 from sottovoce.anonymise.letters import Composed
 from sottovoce.anonymise.text import patterns
@@ -34,11 +31,9 @@ from sottovoce.anonymise.text.entities import (
 from sottovoce.anonymise.text.lexicon import check_language, clitics, core_of, lexicon
 from sottovoce.anonymise.text.lists import Phrases
 from sottovoce.anonymise.text.tokens import HIDDEN, Token, is_asr_view, sentences, tokenise
+from sottovoce.anonymise.text.view import Finding, View
 from sottovoce.errors import UsageError
 
-PLACEHOLDER = re.compile(
-    rf"█{{5}}|\[(?:{'|'.join(TYPES)})(?:_\d+)?\]|(?<!\w)(?:{'|'.join(TYPES)})_[A-Z2-7]{{8}}(?!\w)"
-)
 SURE = 0.5
 """Score from which a name is looked for in the whole document, and from which the first word of a
 sentence is one though it is a common word."""
@@ -49,20 +44,6 @@ Tagged = dict[tuple[str, ...], list[Entity]]
 """Sentences that taggers have seen, and what they found."""
 _SPREAD = ("PER", "ORG")
 _NAMES = ("PER", "LOC", "ORG", "MISC")
-
-
-class Finding(NamedTuple):
-    """Characters of a text that are private."""
-
-    start: int
-    end: int
-    kind: str
-    score: float
-    rule: str
-
-    def moved(self, start: int, end: int) -> Finding:
-        """The same in other characters."""
-        return Finding(start, end, self.kind, self.score, self.rule)
 
 
 @dataclass(frozen=True)
@@ -129,7 +110,7 @@ class Detector:
 
     def _find(self, texts: Sequence[str], documents: Sequence[str] | None) -> list[list[Finding]]:
         names = documents if documents is not None else [""] * len(texts)
-        views = [_View.of(text) for text in texts]
+        views = [View.of(text) for text in texts]
         found: list[list[Finding]] = [[] for _ in texts]
         known: dict[str, dict[str, str]] = {}
         every = range(len(texts))
@@ -153,7 +134,7 @@ class Detector:
             pending = changed
         return [sorted(one, key=lambda f: f.start) for one in found]
 
-    def _look(self, views: Sequence[_View], known: Tagged) -> list[list[Finding]]:
+    def _look(self, views: Sequence[View], known: Tagged) -> list[list[Finding]]:
         """One look at every text by itself."""
         words = [[token.text for token in view.tokens] for view in views]
         formed = [
@@ -222,7 +203,7 @@ class Detector:
                     if len(core) > 2 and core.isalpha() and not lexicon(self.lang).common(core):
                         names.setdefault(core, one.kind)
 
-    def _again(self, view: _View, names: Mapping[str, str]) -> list[Finding]:
+    def _again(self, view: View, names: Mapping[str, str]) -> list[Finding]:
         """Every other occurrence of names of the document."""
         tokens = view.tokens
         forms = [token.text for token in tokens]
@@ -317,50 +298,3 @@ def _finding(tokens: Sequence[Token], one: Entity) -> Finding:
     start = first.start + clitics(first.text)[0]
     end = last.start + clitics(last.text)[1]
     return Finding(start, max(end, start + 1), one.kind, one.score, one.rule)
-
-
-@dataclass(frozen=True)
-class _View:
-    """A text with parts hidden, and the way back to its characters."""
-
-    source: str
-    hidden: tuple[tuple[int, int], ...]
-    text: str
-    starts: tuple[int, ...]
-    shifts: tuple[int, ...]
-
-    @cached_property
-    def tokens(self) -> list[Token]:
-        """Words and marks of what can be seen."""
-        return tokenise(self.text)
-
-    @classmethod
-    def of(cls, source: str) -> _View:
-        """A text whose placeholders are hidden."""
-        return cls.make(source, [match.span() for match in PLACEHOLDER.finditer(source)])
-
-    @classmethod
-    def make(cls, source: str, hidden: Iterable[tuple[int, int]]) -> _View:
-        """A text with some parts hidden."""
-        spans = sorted(hidden)
-        pieces, starts, shifts = [], [0], [0]
-        done = length = 0
-        for start, end in spans:
-            pieces += [source[done:start], HIDDEN]
-            length += start - done + len(HIDDEN)
-            done = end
-            starts.append(length)
-            shifts.append(done - length)
-        pieces.append(source[done:])
-        return cls(source, tuple(spans), "".join(pieces), tuple(starts), tuple(shifts))
-
-    def original(self, one: Finding) -> Finding:
-        """The same finding in the characters of the source."""
-        start, end = (
-            p + self.shifts[bisect_right(self.starts, p) - 1] for p in (one.start, one.end - 1)
-        )
-        return one.moved(start, end + 1)
-
-    def hiding(self, findings: Iterable[Finding]) -> _View:
-        """With more parts hidden."""
-        return _View.make(self.source, [*self.hidden, *((f.start, f.end) for f in findings)])

@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.letters import composed
 from sottovoce.anonymise.text.calendar import MONTHS, THAT_DAY
-from sottovoce.anonymise.text.detect import Finding
 from sottovoce.anonymise.text.lexicon import lexicon
 from sottovoce.anonymise.text.surface import cased_like, genitive, inflected
 from sottovoce.anonymise.text.surrogates import Table, exemplar, table, tables
 from sottovoce.anonymise.text.tokens import HIDDEN
+from sottovoce.anonymise.text.view import Finding
 from sottovoce.errors import UsageError
 from sottovoce.registry import did_you_mean
 
