@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sottovoce.errors import InputError
-from sottovoce.files import fingerprint, write_text
+from sottovoce.files import fingerprint, read_json, write_text
 
 
 def test_write_replaces_and_leaves_nothing_else(tmp_path: Path) -> None:
@@ -42,3 +42,15 @@ def test_fingerprint_of_a_directory_depends_on_names_and_contents(tmp_path: Path
     (tmp_path / "a").rename(tmp_path / "b")
     second = fingerprint(tmp_path)
     assert first["sha256"] != second["sha256"] and first["bytes"] == second["bytes"] == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"), [("{", "not JSON; do so"), ("[1]", "not a JSON object; do so"), ("", "not JSON")]
+)
+def test_json_that_is_no_object_is_refused(tmp_path: Path, text: str, complaint: str) -> None:
+    path = tmp_path / "a.json"
+    with pytest.raises(InputError, match="cannot be read"):
+        read_json(path, "do so")
+    path.write_text(text)
+    with pytest.raises(InputError, match=complaint):
+        read_json(path, "do so")

@@ -82,3 +82,13 @@ def _reason(path: Path, error: ValueError, save: str) -> str:
 
 def _damaged(path: Path, error: Exception) -> str:
     return f"{path}: damaged or cut off ({brief(error)}); write it again"
+
+
+def as_text(names: NDArray[Any], where: str) -> NDArray[np.str_]:
+    """Names as text, whether they are text, numbers or bytes in UTF-8."""
+    if names.dtype.kind != "S":
+        return names.astype(np.str_)
+    try:
+        return np.char.decode(names, "utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"{where}: names are not UTF-8; save them as text") from None

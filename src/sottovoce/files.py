@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from sottovoce.errors import InputError
 
@@ -51,6 +53,19 @@ def check_there(path: Path) -> None:
         raise InputError(f"{path}: no such file; check the name")
     if empty:
         raise InputError(f"{path}: empty (0 bytes); write it again")
+
+
+def read_json(path: Path, advice: str) -> dict[str, Any]:
+    """The object in a JSON file; ``advice`` is what to do if there is none."""
+    try:
+        found = json.loads(path.read_bytes())
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}); {advice}") from None
+    except (ValueError, RecursionError):
+        raise InputError(f"{path}: not JSON; {advice}") from None
+    if not isinstance(found, dict):
+        raise InputError(f"{path}: not a JSON object; {advice}")
+    return found
 
 
 def fingerprint(path: Path) -> dict[str, str | int]:

@@ -101,8 +101,8 @@ def test_records_that_are_no_records(left: Path) -> None:
     trained = record["trained"]
     bad = {
         "": "empty",
-        "{": "not readable as JSON",
-        "[]": "not the record of an attack",
+        "{": "not JSON; run the attack again",
+        "[]": "not a JSON object; run the attack again",
         "{}": "not the record of an attack",
         changed(record, trained=3): "not the record of an attack",
         changed(record, manner={}): "not the record of an attack",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from sottovoce.attack.knowledge import Attacker, Form, Part
 from sottovoce.attack.material import Material
 from sottovoce.errors import InputError, first_few
-from sottovoce.files import check_there
+from sottovoce.files import check_there, read_json
 from sottovoce.speaker.backends import Backend
 from sottovoce.speaker.embeddings import Embeddings
 from sottovoce.speaker.linkage import LINKAGES, make_linkage
@@ -38,10 +37,17 @@ class AttackFolder:
 
 def write_voices(folder: Path, material: Material, attacker: Attacker) -> None:
     """The embeddings behind an attack's scores and those it trained on."""
-    forms: tuple[Form, ...] = (attacker.enrolment, "theirs", attacker.training)
-    parts: tuple[Part, ...] = ("enrol", "trial", "train")
-    for part, form in zip(parts, forms, strict=True):
-        material[part, form].write(folder / f"{part}.npz")
+    for name, what in voices_of(attacker).items():
+        material[what].write(folder / f"{name}.npz")
+
+
+def voices_of(attacker: Attacker) -> dict[str, tuple[Part, Form]]:
+    """The same by the name of their files."""
+    return {
+        "enrol": ("enrol", attacker.enrolment),
+        "trial": ("trial", "theirs"),
+        "train": ("train", attacker.training),
+    }
 
 
 def read_attack(folder: Path) -> AttackFolder:
@@ -82,13 +88,7 @@ def _read_record(path: Path) -> dict[str, Any]:
             hint = f"name the folder of one attacker in it: {first_few(attackers, len(attackers))}"
         raise InputError(f"{folder}: no {RECORD}; {hint}")
     check_there(path)
-    try:
-        record = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError):
-        raise InputError(f"{path}: not readable as JSON; run the attack again") from None
-    if not isinstance(record, dict):
-        raise InputError(f"{path}: not the record of an attack; run the attack again")
-    return record
+    return read_json(path, "run the attack again")
 
 
 def _check_settings(name: Any, settings: dict[str, Any], path: Path) -> None:

@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from sottovoce.attack import ATTACKERS, Manner, Material, ScoreTable, attack
+from sottovoce.attack.folder import RECORD
 from sottovoce.attack.knowledge import Attacker, Form, Part
-from sottovoce.audit.comparing import compare, compare_tables, read_record, read_table
+from sottovoce.audit.comparing import AGAIN, compare, compare_tables, read_table
 from sottovoce.audit.config import Study
-from sottovoce.audit.evidence import RECORD, measured, originals_of, row_of, stored_files
+from sottovoce.audit.evidence import measured, originals_of, row_of, stored_files
 from sottovoce.audit.workshop import Recipe
 from sottovoce.errors import InputError
+from sottovoce.files import read_json
 from sottovoce.speaker.embeddings import Embeddings
 from sottovoce.speaker.readers import read_embeddings
 
@@ -64,7 +66,7 @@ class Repetition:
         step, place = self.steps[number], self.places[number]
         manner = Manner(step.linkage, seed=self.study.seed)
         found = attack(self.material(number), step.attacker, manner)
-        stored = read_record(self.folder / place / RECORD)
+        stored = read_json(self.folder / place / RECORD, AGAIN)
         self.differences.extend(compare(stored, found.to_dict(), str(place / RECORD)))
         for name, table in (("scores", found.table), ("originals", found.originals)):
             self._compare_scores(place / f"{name}.parquet", table)

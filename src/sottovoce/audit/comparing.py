@@ -19,6 +19,8 @@ CLOSE = 1e-9
 """Largest relative difference that rounding on another machine may make."""
 TRAINED = 1e-6
 """The same for scores of a linkage function that is trained again, of the range of all scores."""
+AGAIN = "name an audit, or run it again"
+"""What to do about a file that is not what an audit leaves."""
 
 
 def compare(stored: Any, found: Any, place: str) -> list[str]:
@@ -96,16 +98,3 @@ def read_table(path: Path) -> pl.DataFrame:
         raise InputError(f"{path}: cannot be read ({why}); run the audit again") from None
     except pl.exceptions.PolarsError as error:
         raise InputError(f"{path}: not a table ({brief(error)}); run the audit again") from None
-
-
-def read_record(path: Path) -> dict[str, Any]:
-    """A JSON file of an audit."""
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}); name an audit") from None
-    except (ValueError, RecursionError):
-        raise InputError(f"{path}: not JSON; run the audit again") from None
-    if not isinstance(found, dict):
-        raise InputError(f"{path}: not what an audit writes; run the audit again")
-    return found

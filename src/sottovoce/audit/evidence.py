@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from sottovoce.attack import Manner, Material, attack
+from sottovoce.attack.folder import RECORD, voices_of
 from sottovoce.attack.knowledge import Attacker, Form, Part
 from sottovoce.audit.config import Study
 from sottovoce.audit.workshop import Recipe
 from sottovoce.corpus.utterance import Corpus
 from sottovoce.errors import SottovoceError
-from sottovoce.files import write_text
+from sottovoce.files import read_json, write_text
 from sottovoce.measure import measure_scores
 from sottovoce.measure.readers import read_scores
 from sottovoce.measure.reidentification import reidentify
@@ -22,8 +23,6 @@ from sottovoce.measure.risk import Settings
 from sottovoce.measure.similarity import similarity
 from sottovoce.speaker.linkage import make_linkage
 from sottovoce.speaker.readers import read_embeddings
-
-RECORD = "attack.json"
 
 
 def attack_once(
@@ -38,16 +37,13 @@ def attack_once(
         for name, what in stored_files(attacker).items():
             material[what].write(folder / f"{name}.npz")
         write_text(path, json.dumps(found.to_dict(), indent=1, ensure_ascii=False) + "\n")
-    record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return record
+    return read_json(path, "remove it and run the audit again")
 
 
 def stored_files(attacker: Attacker) -> dict[str, tuple[Part, Form]]:
     """The embeddings an attack leaves, by the name of the file."""
     return {
-        "enrol": ("enrol", attacker.enrolment),
-        "trial": ("trial", "theirs"),
-        "train": ("train", attacker.training),
+        **voices_of(attacker),
         "originals-enrol": ("enrol", "original"),
         "originals-trial": ("trial", "original"),
         "originals-train": ("train", "original"),

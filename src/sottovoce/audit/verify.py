@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from sottovoce.audit.again import Repetition, steps_of
 from sottovoce.audit.attributes import attributes_of
-from sottovoce.audit.comparing import compare, compare_tables, read_record, read_table
+from sottovoce.audit.comparing import AGAIN, compare, compare_tables, read_table
 from sottovoce.audit.config import Study, complaint
 from sottovoce.audit.evidence import groups_of, similarity_of
 from sottovoce.audit.limits import Limit
@@ -19,6 +19,7 @@ from sottovoce.audit.workshop import Progress
 from sottovoce.corpus.manifest import NAME, read_manifest
 from sottovoce.corpus.utterance import Corpus
 from sottovoce.errors import InputError, UsageError
+from sottovoce.files import read_json
 
 FINDINGS = "measures.json"
 TABLE = "measures.parquet"
@@ -156,7 +157,7 @@ def _trials(manifest: Path, ids: Any) -> Corpus:
 def _beside(folder: Path, findings: dict[str, Any], again: dict[str, Any]) -> list[str]:
     """What differs in the files that say the same as ``measures.json``."""
     lines = compare_tables(read_table(folder / TABLE), tidy(again), TABLE)
-    made = read_record(folder / PROVENANCE)
+    made = read_json(folder / PROVENANCE, AGAIN)
     wanted = {name: findings[name] for name in ("study", "encoder")}
     return lines + compare({name: made.get(name) for name in wanted}, wanted, PROVENANCE)
 
@@ -211,7 +212,7 @@ class _Findings(BaseModel):
 def load(folder: Path) -> dict[str, Any]:
     """What ``measures.json`` of an audit says."""
     path = folder / FINDINGS
-    findings = read_record(path)
+    findings = read_json(path, AGAIN)
     try:
         _Findings.model_validate(findings)
     except ValidationError as error:

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sottovoce.arrays import as_text
 from sottovoce.errors import InputError
 
 FloatArray = NDArray[np.floating[Any]]
@@ -160,12 +161,7 @@ def _as_names(values: ArrayLike, where: str) -> NDArray[np.str_]:
         raise InputError(
             f"{where}: {array.dtype} of shape {array.shape}; give a flat list of names or numbers"
         )
-    if array.dtype.kind != "S":
-        return array.astype(np.str_)
-    try:
-        return np.char.decode(array, "utf-8")
-    except UnicodeDecodeError:
-        raise InputError(f"{where}: names are not UTF-8; save them as text") from None
+    return as_text(array, where)
 
 
 def _refuse_nameless(names: NDArray[np.str_], numbers: IntArray, where: str) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
+from sottovoce.arrays import as_text
 from sottovoce.errors import InputError, first_few
 from sottovoce.files import write_bytes
 
@@ -173,12 +174,7 @@ def _as_names(values: ArrayLike, count: int, where: str) -> Names:
         raise InputError(f"{where}: shape {array.shape} for {count:,} vectors; give one a vector")
     if array.dtype.kind not in "UiuS":
         raise InputError(f"{where}: {array.dtype} values; names must be text or whole numbers")
-    if array.dtype.kind != "S":
-        return array.astype(np.str_)
-    try:
-        return np.char.decode(array, "utf-8")
-    except UnicodeDecodeError:
-        raise InputError(f"{where}: names are not UTF-8; save them as text") from None
+    return as_text(array, where)
 
 
 def _refuse_nameless(names: Names, where: str) -> None:

@@ -30,7 +30,7 @@ from sottovoce.errors import InputError, UsageError
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
-TEXT = "the qzxv protocol of ward seven was read by ann lee\n"
+TEXT = "the protocol called qzxv of ward seven was read by ann lee\n"
 NAMES = {"organization": ["qzxv", "vrelk"], "location": ["blent", "drosk"]}
 LETTERS = string.ascii_letters + string.digits + "'.,@:/-_█"
 PLAIN = "it was noon and we all read the protocol of ward seven by an office far from here to ask"
@@ -167,11 +167,11 @@ def spans(tagger: GlinerTagger, words: list[str], tau: float | None = None) -> l
 
 def test_a_model_is_asked_beside_our_taggers(folder: Path, tmp_path: Path) -> None:
     alone = {TEXT[one.start : one.end] for one in Detector("en").find([TEXT])[0]}
-    assert "qzxv" not in alone and "ann lee" in alone
+    assert alone == {"ann lee"}
     found = Detector("en", tagger=f"gliner:{folder}").find([TEXT])[0]
     told = {TEXT[one.start : one.end]: (one.kind, one.rule) for one in found}
     assert told["qzxv"] == ("ORG", "tagger gliner")
-    assert told["ann lee"] == ("PER", "tagger spoken")
+    assert told["ann lee"] == ("PER", "tagger written")
     (tmp_path / "in.txt").write_text(TEXT)
     anonymiser = TextAnonymiser("en", strategy="typed", tagger=f"gliner:{folder}")
     batch = read_batch(tmp_path / "in.txt")

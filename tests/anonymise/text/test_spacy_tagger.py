@@ -17,7 +17,7 @@ from sottovoce.errors import InputError, UsageError
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
-TEXT = "the qzxv protocol of ward seven was read by ann lee\n"
+TEXT = "the protocol called qzxv of ward seven was read by ann lee\n"
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def test_a_pipeline_is_asked_beside_our_taggers(pipeline: Path, tmp_path: Path) 
     told = {TEXT[one.start : one.end]: (one.kind, one.rule) for one in found}
     assert told["qzxv"] == ("ORG", "tagger spacy")
     assert told["ward seven"] == ("ID", "tagger spacy"), "a label nobody knows is private"
-    assert told["ann lee"] == ("PER", "tagger spoken")
+    assert told["ann lee"] == ("PER", "tagger written")
     (tmp_path / "in.txt").write_text(TEXT)
     anonymiser = TextAnonymiser("en", strategy="typed", tagger=f"spacy:{pipeline}")
     batch = read_batch(tmp_path / "in.txt")

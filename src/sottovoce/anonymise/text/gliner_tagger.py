@@ -10,7 +10,6 @@ Everything comes from one folder: no network, no pickle, no code of the model's 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import warnings
 from bisect import bisect_right
@@ -23,6 +22,7 @@ from typing import Any
 from sottovoce.anonymise.text.entities import Entity, united
 from sottovoce.anonymise.text.tokens import HIDDEN
 from sottovoce.errors import InputError, UsageError
+from sottovoce.files import read_json
 
 GLINER = "gliner:"
 LABELS = {
@@ -53,6 +53,7 @@ _SAVE = (
     "python -c \"from gliner import GLiNER; GLiNER.from_pretrained('NAME')"
     ".save_pretrained('FOLDER', safe_serialization=True)\""
 )
+_AGAIN = f"save the model again: {_SAVE}"
 _UNUSED = ("labels_decoder", "relations_layer", "precomputed_prompts_mode")
 
 
@@ -198,14 +199,14 @@ def _checked(folder: Path) -> dict[str, Any]:
         pickled = (folder / "pytorch_model.bin").exists()
         why = "pytorch_model.bin is a pickle, which is not read" if pickled else "no weights"
         raise InputError(f"{name}: {why}; make {_WEIGHTS}, NAME being this folder: {_SAVE}")
-    config = _settings(folder / _CONFIG)
+    config = read_json(folder / _CONFIG, _AGAIN)
     asked = [""] if config.get("labels_encoder") is None else ["", "labels_tokenizer"]
     whole = all((folder / part / _TOKENIZER).is_file() for part in asked)
     parts = ["encoder_config", "labels_encoder_config"][: len(asked)]
     if not whole or not all(isinstance(config.get(part), dict) for part in parts):
         raise InputError(f"{name}: its tokenizer or encoder is elsewhere; save it whole: {_SAVE}")
     for path in [*folder.glob("*config.json"), *folder.glob("*/*config.json")]:
-        if _brings_code(_settings(path)):
+        if _brings_code(read_json(path, _AGAIN)):
             raise InputError(f"{name}: {path.name} asks for code of its maker; it is not run here")
     splitter = config.get("words_splitter_type", "whitespace")
     if splitter != "whitespace":
@@ -216,16 +217,6 @@ def _checked(folder: Path) -> dict[str, Any]:
     if not all(type(sizes[size]) is int and sizes[size] > 0 for size in ("max_len", "max_width")):
         raise InputError(f"{name}: max_len and max_width of {_CONFIG}; use whole numbers above 0")
     return sizes
-
-
-def _settings(path: Path) -> dict[str, Any]:
-    try:
-        settings = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError):
-        raise InputError(f"{path}: not JSON; save the model again: {_SAVE}") from None
-    if not isinstance(settings, dict):
-        raise InputError(f"{path}: no settings in it; save the model again: {_SAVE}")
-    return settings
 
 
 def _brings_code(value: Any) -> bool:
