@@ -45,7 +45,8 @@ def test_fingerprint_of_a_directory_depends_on_names_and_contents(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("text", "complaint"), [("{", "not JSON; do so"), ("[1]", "not a JSON object; do so"), ("", "not JSON")]
+    ("text", "complaint"),
+    [("{", "not JSON; do so"), ("[1]", "not a JSON object; do so"), ("", "not JSON")],
 )
 def test_json_that_is_no_object_is_refused(tmp_path: Path, text: str, complaint: str) -> None:
     path = tmp_path / "a.json"
