@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.corpus.builtin import SEED, builtin_corpus
+from sottovoce.corpus.demo.builtin import SEED, builtin_corpus
 from sottovoce.corpus.manifest import read_manifest
 from sottovoce.measure import Scores, eer
 

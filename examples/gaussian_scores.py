@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sottovoce.files import write_text
+from sottovoce.core.files import write_text
 from sottovoce.measure import Scores, linkability, min_cllr
 from sottovoce.report.svg import Axis, Line, line_chart
 

@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 from build_lexicon import COUNTRIES, OWN, cities, held_out, latin, people
 
-from sottovoce.anonymise.text.augment import NameSwap
 from sottovoce.anonymise.text.conll import read_conll, write_conll
 from sottovoce.anonymise.text.lexicon import lexicon
+from sottovoce.training.tagger_augmentation import NameSwap
 
 
 def new_names(lang: str, seen: set[str]) -> tuple[list[str], list[str], list[str]]:

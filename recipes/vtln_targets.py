@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from sottovoce.anonymise.voice.targets import corpus_targets
+from sottovoce.core.files import write_bytes
 from sottovoce.corpus import open_corpus
-from sottovoce.files import write_bytes
 
 TARGET = Path(__file__).parents[1] / "src/sottovoce/anonymise/voice/models/vtln_targets.npz"
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sottovoce.anonymise import Secret
-from sottovoce.errors import InputError, UsageError
+from sottovoce.core.errors import InputError, UsageError
 
 names = st.lists(st.text(max_size=5), max_size=4).map(tuple)
 

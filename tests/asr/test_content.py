@@ -24,7 +24,7 @@ from sottovoce.asr.content import (
     frame_count,
     pieces,
 )
-from sottovoce.errors import InputError
+from sottovoce.core.errors import InputError
 from sottovoce.signal.level import prepared
 
 

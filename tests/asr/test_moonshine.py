@@ -15,8 +15,8 @@ from sottovoce.asr.content import RATE
 from sottovoce.asr.moonshine import MoonshineTiny, cut_at_pauses, read_tokens
 from sottovoce.asr.normalise import normalise
 from sottovoce.asr.recogniser import RECOGNISERS, make_recogniser
+from sottovoce.core.errors import InputError, MissingExtraError, UsageError
 from sottovoce.corpus import load_audio
-from sottovoce.errors import InputError, MissingExtraError, UsageError
 from sottovoce.measure.utility import word_errors
 
 installed = pytest.mark.skipif(

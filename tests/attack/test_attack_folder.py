@@ -14,7 +14,7 @@ from attack_voices import simulated
 from sottovoce.attack import ATTACKERS, Attack, Manner, attack, score_all
 from sottovoce.attack.folder import RECORD, read_attack, write_voices
 from sottovoce.cli import run
-from sottovoce.errors import InputError
+from sottovoce.core.errors import InputError
 from sottovoce.measure.reidentification import reidentify
 from sottovoce.measure.risk import Settings
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sottovoce.attack import Cohort, ScoreTable, score_all
 from sottovoce.attack import score as module
-from sottovoce.errors import InputError, TooFewError
+from sottovoce.core.errors import InputError, TooFewError
 from sottovoce.measure import cllr, eer, min_cllr
 from sottovoce.measure.readers import read_scores
 from sottovoce.measure.scores import Scores

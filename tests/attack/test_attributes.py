@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sottovoce.attack import infer
 from sottovoce.attack.attributes import FOLDS, PENALTY, _folds, _train
-from sottovoce.errors import TooFewError
+from sottovoce.core.errors import TooFewError
 from sottovoce.speaker.embeddings import Embeddings
 
 

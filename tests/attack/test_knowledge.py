@@ -10,8 +10,8 @@ import pytest
 from attack_voices import simulated
 
 from sottovoce.attack import ATTACKERS, Material
-from sottovoce.attack.material import check_disjoint
-from sottovoce.errors import InputError, UsageError
+from sottovoce.attack.embedding_sets import check_disjoint
+from sottovoce.core.errors import InputError, UsageError
 from sottovoce.speaker.embeddings import Embeddings
 
 ORIGINALS = {("enrol", "original"), ("trial", "original"), ("train", "original")}

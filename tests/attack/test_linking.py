@@ -13,7 +13,7 @@ from sottovoce.attack import ATTACKERS, Manner, Material, attack, training
 from sottovoce.attack.linking import EXCHANGES, _control
 from sottovoce.attack.score import ScoreTable, score_all
 from sottovoce.attack.training import BEST, FOLDS, TRIED, fit, take_rows
-from sottovoce.errors import InputError, TooFewError, UsageError
+from sottovoce.core.errors import InputError, TooFewError, UsageError
 from sottovoce.measure import eer
 from sottovoce.speaker.embeddings import Embeddings
 from sottovoce.speaker.linkage import LINKAGES, make_linkage

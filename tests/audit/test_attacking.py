@@ -9,11 +9,11 @@ import pytest
 from small_speech import Bands, small_corpus
 
 from sottovoce.attack import ATTACKERS
-from sottovoce.audit.attacking import Scene, described, divide, prepare, released
 from sottovoce.audit.attributes import attributes_of
-from sottovoce.audit.workshop import Recipe, Speech, Workshop, operators_secret
+from sottovoce.audit.scene import Scene, described, divide, prepare, released
+from sottovoce.audit.steps import Recipe, Speech, Workshop, operators_secret
+from sottovoce.core.errors import InputError
 from sottovoce.corpus.utterance import Corpus
-from sottovoce.errors import InputError
 from sottovoce.speaker.embeddings import Embeddings
 
 RECIPE = Recipe("mcadams")

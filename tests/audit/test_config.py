@@ -10,7 +10,7 @@ from small_corpus import make_corpus
 from sottovoce.audit.config import Study, parse_change, read_study
 from sottovoce.audit.limits import Limit
 from sottovoce.cli import run
-from sottovoce.errors import InputError, UsageError
+from sottovoce.core.errors import InputError, UsageError
 from sottovoce.measure.risk import Reidentification
 from sottovoce.report.audit_tables import limits_table
 from sottovoce.report.verdict import remarks

@@ -19,7 +19,7 @@ from small_corpus import ATTACKERS, make_corpus, study
 
 from sottovoce.audit.run import run_audit
 from sottovoce.cli import run
-from sottovoce.errors import InputError
+from sottovoce.core.errors import InputError
 
 
 def test_what_an_audit_leaves(audit: Path) -> None:

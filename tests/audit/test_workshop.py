@@ -13,7 +13,7 @@ import soundfile
 from small_speech import Bands, small_corpus
 
 from sottovoce.anonymise.keys import Secret
-from sottovoce.audit.workshop import (
+from sottovoce.audit.steps import (
     Recipe,
     Speech,
     Workshop,
@@ -21,8 +21,8 @@ from sottovoce.audit.workshop import (
     key_of,
     operators_secret,
 )
+from sottovoce.core.errors import InputError, UsageError
 from sottovoce.corpus.utterance import Corpus
-from sottovoce.errors import InputError, UsageError
 
 FIXED = Recipe("mcadams", {"coefficient": 0.8})
 

@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from sottovoce.cli.anonymise_text import command
 from sottovoce.cli.app import app
-from sottovoce.errors import InputError, UsageError
+from sottovoce.core.errors import InputError, UsageError
 
 TEXT = "please call zorbalda quint at nine am\nmail ann.lee@example.org about it\n"
 
@@ -195,7 +195,7 @@ def test_an_interrupted_run_leaves_no_key(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("sottovoce.files.write_text", interrupted)
+        patched.setattr("sottovoce.core.files.write_text", interrupted)
         run(source, tmp_path / "o", "--key", tmp_path / "k")
     assert not (tmp_path / "k").exists()
     with monkeypatch.context() as patched:

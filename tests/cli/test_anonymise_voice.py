@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 import soundfile
 
-from sottovoce.anonymise.lock import locked
 from sottovoce.cli import run
+from sottovoce.core.locks import locked
 from sottovoce.corpus import open_corpus
 
 

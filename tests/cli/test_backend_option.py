@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sottovoce.cli.backend import make_backend
-from sottovoce.errors import InputError, UsageError
+from sottovoce.core.errors import InputError, UsageError
 from sottovoce.speaker.embeddings import Embeddings
 from sottovoce.speaker.linkage import LINKAGES
 

@@ -13,9 +13,9 @@ from sottovoce.anonymise.recording import pronounce
 from sottovoce.anonymise.recording.tiers import as_textgrid, read_ctm
 from sottovoce.anonymise.recording.timing import Alignment, TimedPhone, TimedWord
 from sottovoce.cli import run
-from sottovoce.corpus.builtin import builtin_corpus
+from sottovoce.core.errors import InputError
+from sottovoce.corpus.demo.builtin import builtin_corpus
 from sottovoce.corpus.manifest import read_manifest
-from sottovoce.errors import InputError
 
 pytest.importorskip("pocketsphinx")
 

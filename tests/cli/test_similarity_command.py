@@ -11,7 +11,7 @@ import pytest
 
 from sottovoce.cli import run
 from sottovoce.cli.backend import make_backend
-from sottovoce.errors import UsageError
+from sottovoce.core.errors import UsageError
 from sottovoce.speaker import Embeddings
 from sottovoce.speaker.readers import read_embeddings
 

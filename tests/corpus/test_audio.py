@@ -13,6 +13,7 @@ import pytest
 import soundfile
 from numpy.typing import NDArray
 
+from sottovoce.core.errors import InputError, UsageError
 from sottovoce.corpus import (
     AudioError,
     Utterance,
@@ -23,7 +24,6 @@ from sottovoce.corpus import (
     save_audio,
 )
 from sottovoce.corpus.audio import UnreadableAudioError, UnusableAudioError
-from sottovoce.errors import InputError, UsageError
 
 RATE = 16000
 

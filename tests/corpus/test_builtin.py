@@ -15,14 +15,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sottovoce.corpus import builtin
-from sottovoce.corpus.builtin import MARKER, builtin_corpus, cache_folder
+from sottovoce.core.errors import InputError, UsageError
+from sottovoce.corpus.demo import builtin
+from sottovoce.corpus.demo.builtin import MARKER, builtin_corpus, cache_folder
+from sottovoce.corpus.demo.phones import GAPS, LEXICON, PHONES, TEMPLATES, Word, fill, pronounce
+from sottovoce.corpus.demo.synthesis import synthesise
+from sottovoce.corpus.demo.voices import RATE, Gender, draw_session, draw_voice
 from sottovoce.corpus.manifest import read_manifest
-from sottovoce.corpus.phones import GAPS, LEXICON, PHONES, TEMPLATES, Word, fill, pronounce
-from sottovoce.corpus.synthesis import synthesise
 from sottovoce.corpus.utterance import Corpus, Utterance
-from sottovoce.corpus.voices import RATE, Gender, draw_session, draw_voice
-from sottovoce.errors import InputError, UsageError
 
 Samples = NDArray[np.float64]
 
@@ -168,7 +168,8 @@ def test_a_killed_run_leaves_no_marker_and_is_cleared_away(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = (
-        "import os, pathlib, signal, sys; from sottovoce.corpus.builtin import builtin_corpus; "
+        "import os, pathlib, signal, sys; "
+        "from sottovoce.corpus.demo.builtin import builtin_corpus; "
         "builtin_corpus(pathlib.Path(sys.argv[1]), speakers=2, utterances=2, "
         "progress=lambda done, total: os.kill(os.getpid(), signal.SIGKILL))"
     )

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from sottovoce.core.errors import InputError
 from sottovoce.corpus import open_corpus
-from sottovoce.errors import InputError
 
 
 def test_files_and_folders_lead_to_the_same_corpus(tmp_path: Path) -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from sottovoce.core.errors import InputError
 from sottovoce.corpus import Corpus, Utterance, read_kaldi, write_kaldi
 from sottovoce.corpus.defects import DefectsError
 from sottovoce.corpus.kaldi import FILES as NAMES
 from sottovoce.corpus.kaldi import kaldi_files
-from sottovoce.errors import InputError
 
 FILES = {
     "wav.scp": "u1 a/one.wav\nu2 /data/my file.flac\n",

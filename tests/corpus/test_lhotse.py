@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from sottovoce.core.errors import InputError
 from sottovoce.corpus import Utterance, read_lhotse
 from sottovoce.corpus.defects import DefectsError
-from sottovoce.errors import InputError
 
 Json = dict[str, Any]
 

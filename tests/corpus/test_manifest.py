@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sottovoce.core.errors import InputError
 from sottovoce.corpus import Corpus, Utterance, read_manifest, write_manifest
 from sottovoce.corpus.defects import DefectsError
-from sottovoce.errors import InputError
 
 HEADER = "utterance,path,speaker,gender,language,transcript,session,split\n"
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from sottovoce.core.errors import InputError
 from sottovoce.corpus import Utterance, open_corpus
 from sottovoce.corpus.defects import DefectsError
 from sottovoce.corpus.trees import (
@@ -15,7 +16,6 @@ from sottovoce.corpus.trees import (
     read_librispeech,
     read_vctk,
 )
-from sottovoce.errors import InputError
 
 
 def touch(*paths: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sottovoce.core.errors import InputError, UsageError
 from sottovoce.corpus import Corpus, Utterance, trials
 from sottovoce.corpus.defects import DefectsError
 from sottovoce.corpus.trials import (
@@ -18,7 +19,6 @@ from sottovoce.corpus.trials import (
     read_trials,
     split_sides,
 )
-from sottovoce.errors import InputError, UsageError
 
 GENDER = {"a": "f", "b": "m", "c": "f", "d": "m", "e": "f"}
 

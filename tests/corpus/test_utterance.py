@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from sottovoce.core.errors import InputError
 from sottovoce.corpus import Corpus, Utterance
-from sottovoce.errors import InputError
 
 
 def make(*speakers: str, split: str = "") -> Corpus:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sottovoce.errors import SottovoceError
+from sottovoce.core.errors import SottovoceError
 from sottovoce.measure import (
     Scores,
     cllr,

@@ -15,7 +15,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from sottovoce.errors import SottovoceError
+from sottovoce.core.errors import SottovoceError
 from sottovoce.measure import (
     Scores,
     Tally,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sottovoce.errors import (
+from sottovoce.core.errors import (
     InputError,
     MissingExtraError,
     SottovoceError,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import betabinom
 
-from sottovoce.errors import TooFewError
+from sottovoce.core.errors import TooFewError
 from sottovoce.measure.identification import (
     expected_rank,
     fit_beta_binomial,

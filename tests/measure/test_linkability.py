@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from sottovoce.errors import InputError, TooFewError
+from sottovoce.core.errors import InputError, TooFewError
 from sottovoce.measure import Scores, Tally, linkability
 from sottovoce.measure.linkability import MIN_MATED, d_sys_of, default_bins
 

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from sottovoce.errors import InputError, SottovoceError
+from sottovoce.core.errors import InputError, SottovoceError
 from sottovoce.measure import (
     Scores,
     Speakers,

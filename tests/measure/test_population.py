@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from sottovoce.errors import InputError, TooFewError
+from sottovoce.core.errors import InputError, TooFewError
 from sottovoce.measure import population
 from sottovoce.measure.population import (
     OWN,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sottovoce.errors import InputError, MissingExtraError
+from sottovoce.core.errors import InputError, MissingExtraError
 from sottovoce.measure import quality
 from sottovoce.measure.quality import QualityModel
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sottovoce.errors import InputError, SottovoceError, TooFewError
+from sottovoce.core.errors import InputError, SottovoceError, TooFewError
 from sottovoce.measure import population
 from sottovoce.measure.identification import top_k
 from sottovoce.measure.population import Scoring, make_trials, stand

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sottovoce.errors import InputError
+from sottovoce.core.errors import InputError
 from sottovoce.measure import Scores, Speakers
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sottovoce.errors import InputError, SottovoceError, TooFewError
+from sottovoce.core.errors import InputError, SottovoceError, TooFewError
 from sottovoce.measure import pair_scores
 from sottovoce.measure.similarity import READINGS, Similarity, similarity
 from sottovoce.speaker import Backend, Cosine, Embeddings, Euclidean, Plda

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sottovoce.errors import InputError, SottovoceError, UsageError
+from sottovoce.core.errors import InputError, SottovoceError, UsageError
 from sottovoce.measure import (
     Scores,
     Speakers,

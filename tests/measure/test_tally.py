@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sottovoce.errors import InputError
+from sottovoce.core.errors import InputError
 from sottovoce.measure import Scores, Tally
 from sottovoce.measure import tally as tally_module
 from sottovoce.measure.tally import make_cuts, make_edges

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sottovoce.errors import InputError, TooFewError
+from sottovoce.core.errors import InputError, TooFewError
 from sottovoce.measure.utility import (
     WordErrors,
     average,

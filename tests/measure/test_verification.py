@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from sottovoce.errors import InputError, TooFewError
+from sottovoce.core.errors import InputError, TooFewError
 from sottovoce.measure import (
     Scores,
     Tally,

@@ -17,7 +17,7 @@ import pytest
 import soundfile
 from live_service import Service, clip, running
 
-from sottovoce.errors import InputError
+from sottovoce.core.errors import InputError
 from sottovoce.serve import uploads
 
 VOICE = "/v1/anonymise/voice"

@@ -23,7 +23,7 @@ import pytest
 from audit_case import findings_in
 from live_service import Service, clip, running
 
-from sottovoce.corpus.builtin import builtin_corpus
+from sottovoce.corpus.demo.builtin import builtin_corpus
 from sottovoce.corpus.manifest import read_manifest
 from sottovoce.report.audit import render
 

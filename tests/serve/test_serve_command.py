@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from live_service import requests
 
 from sottovoce.cli.serve import command
-from sottovoce.errors import InputError, MissingExtraError, UsageError
+from sottovoce.core.errors import InputError, MissingExtraError, UsageError
 
 
 def test_it_serves_until_interrupted(tmp_path: Path) -> None:

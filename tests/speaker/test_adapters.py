@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sottovoce.errors import InputError, SottovoceError
+from sottovoce.core.errors import InputError, SottovoceError
 from sottovoce.speaker import adapters
 from sottovoce.speaker.adapters import HuggingFaceEncoder
 from sottovoce.speaker.encoders import WithoutPauses, campplus, make_encoder

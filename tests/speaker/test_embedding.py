@@ -10,8 +10,8 @@ import pytest
 import soundfile
 
 from sottovoce.cli import run
+from sottovoce.core.errors import InputError
 from sottovoce.corpus import open_corpus
-from sottovoce.errors import InputError
 from sottovoce.speaker import embedding
 from sottovoce.speaker.embedding import embed_corpus
 from sottovoce.speaker.encoders import Audio, EncoderCard, Vector, prepare

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sottovoce.errors import SottovoceError
+from sottovoce.core.errors import SottovoceError
 from sottovoce.speaker import Embeddings
 from sottovoce.speaker.readers import READERS, read_embeddings, read_sets
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sottovoce.errors import InputError
+from sottovoce.core.errors import InputError
 from sottovoce.speaker import Backend, Cosine, Embeddings, Euclidean, speaker_means
 from sottovoce.speaker.embeddings import BLOCK, add_by_speaker
 from sottovoce.speaker.readers import read_embeddings

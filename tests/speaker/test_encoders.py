@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sottovoce.errors import InputError, SottovoceError, UsageError
+from sottovoce.core.errors import InputError, SottovoceError, UsageError
 from sottovoce.speaker import encoders
 from sottovoce.speaker.encoders import OnnxEncoder, campplus, make_encoder, prepare
 

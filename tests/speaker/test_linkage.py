@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sottovoce.errors import InputError, UsageError
+from sottovoce.core.errors import InputError, UsageError
 from sottovoce.speaker import Cosine, Embeddings
 from sottovoce.speaker.linkage import LINKAGES, make_linkage
 

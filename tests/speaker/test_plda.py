@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import multivariate_normal, spearmanr
 
-from sottovoce.errors import InputError, TooFewError
+from sottovoce.core.errors import InputError, TooFewError
 from sottovoce.measure import Scores, eer
 from sottovoce.speaker import Backend, Cosine, Embeddings, Plda
 from sottovoce.speaker.embeddings import BLOCK

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import approx_fprime
 
-from sottovoce.errors import TooFewError
+from sottovoce.core.errors import TooFewError
 from sottovoce.measure import Scores, eer
 from sottovoce.speaker import Backend, Cosine, Embeddings
 from sottovoce.speaker.projection import (

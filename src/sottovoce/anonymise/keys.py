@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sottovoce.errors import InputError, UsageError
+from sottovoce.core.errors import InputError, UsageError
 
 SIZE = 32
 """Bytes of a secret."""

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.networks import checked_sha256, load_network
+from sottovoce.core.onnx_networks import checked_sha256, load_network
 from sottovoce.signal.level import prepared
 
 Audio = NDArray[np.float32]

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.asr.content import HOP, RATE, REACH, ContentEncoder
-from sottovoce.errors import InputError, MissingExtraError
-from sottovoce.networks import checked_sha256, load_network
+from sottovoce.core.errors import InputError, MissingExtraError
+from sottovoce.core.onnx_networks import checked_sha256, load_network
 from sottovoce.signal.level import prepared
 
 Audio = NDArray[np.float32]

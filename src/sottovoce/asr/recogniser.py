@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.registry import Registry
+from sottovoce.core.registry import Registry
 
 
 class Recogniser(Protocol):

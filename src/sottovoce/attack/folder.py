@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sottovoce.attack.embedding_sets import Material
 from sottovoce.attack.knowledge import Attacker, Form, Part
-from sottovoce.attack.material import Material
-from sottovoce.errors import InputError, first_few
-from sottovoce.files import check_there, read_json
+from sottovoce.core.errors import InputError, first_few
+from sottovoce.core.files import check_there, read_json
 from sottovoce.speaker.backends import Backend
 from sottovoce.speaker.embeddings import Embeddings
 from sottovoce.speaker.linkage import LINKAGES, make_linkage

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from sottovoce.registry import Registry
+from sottovoce.core.registry import Registry
 
 Form = Literal["original", "own", "similar", "theirs"]
 """How speech is treated before the attacker uses it.

@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from sottovoce.attack.embedding_sets import Material
 from sottovoce.attack.knowledge import ATTACKERS, Attacker
-from sottovoce.attack.material import Material
 from sottovoce.attack.score import Cohort, Over, ScoreTable, score_all
 from sottovoce.attack.training import BEST, TRIED, Fitted, fit
 from sottovoce.attack.trust import Evidence, Trust, judge

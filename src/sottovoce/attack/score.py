@@ -13,8 +13,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import InputError, TooFewError
-from sottovoce.files import write_bytes
+from sottovoce.core.errors import InputError, TooFewError
+from sottovoce.core.files import write_bytes
 from sottovoce.measure.scores import Scores, Speakers
 from sottovoce.speaker.backends import Backend
 from sottovoce.speaker.embeddings import Embeddings, IntArray, Vectors, speaker_means

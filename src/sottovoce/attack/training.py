@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from sottovoce.attack.score import ScoreTable, score_all
-from sottovoce.errors import SottovoceError, TooFewError
+from sottovoce.core.errors import SottovoceError, TooFewError
 from sottovoce.measure import eer, min_cllr
 from sottovoce.measure.scores import Scores
 from sottovoce.speaker.backends import Backend

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from sottovoce.attack.attributes import infer
+from sottovoce.core.errors import TooFewError
 from sottovoce.corpus.utterance import Corpus
-from sottovoce.errors import TooFewError
 from sottovoce.speaker.embeddings import Embeddings
 
 OWN = ("gender", "language", "session")

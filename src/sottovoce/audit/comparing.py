@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sottovoce.arrays import brief
-from sottovoce.errors import InputError
+from sottovoce.core.arrays import brief
+from sottovoce.core.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl

@@ -15,9 +15,9 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from sottovoce.audit.limits import Limit
-from sottovoce.audit.workshop import Recipe
-from sottovoce.errors import InputError, UsageError
-from sottovoce.registry import did_you_mean
+from sottovoce.audit.steps import Recipe
+from sottovoce.core.errors import InputError, UsageError
+from sottovoce.core.registry import did_you_mean
 
 Value = str | int | float | bool
 Positive = Annotated[int, Field(ge=1)]

@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sottovoce.errors import UsageError
+from sottovoce.core.errors import UsageError
+from sottovoce.core.registry import did_you_mean
 from sottovoce.measure.catalogue import MEASURES
 from sottovoce.measure.risk import Reidentification
-from sottovoce.registry import did_you_mean
 
 CURVES = Reidentification.CURVES
 FILTERS = ("population", "length", "attacker", "method", "linkage")

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from sottovoce.audit.attacking import divide
 from sottovoce.audit.config import Study
-from sottovoce.audit.evidence import crowds
 from sottovoce.audit.limits import Limit
+from sottovoce.audit.measuring import crowds
+from sottovoce.audit.scene import divide
+from sottovoce.audit.steps import Speech
 from sottovoce.audit.vetting import open_outside
-from sottovoce.audit.workshop import Speech
+from sottovoce.core.errors import SottovoceError
 from sottovoce.corpus.audio import load_length
 from sottovoce.corpus.utterance import Corpus
-from sottovoce.errors import SottovoceError
 
 SPEED = {"mcadams": 70.0, "voicemask": 16.0, "vtln": 15.0, "xvector": 15.0, "dar": 14.0}
 """Seconds of speech anonymised in a second of one core, as measured; others may be slower."""

@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from sottovoce import __version__
-from sottovoce.anonymise.lock import locked
 from sottovoce.anonymise.voice import METHODS
 from sottovoce.attack import ATTACKERS, Manner, Material
 from sottovoce.attack.knowledge import Attacker
-from sottovoce.audit.attacking import Scene, divide, prepare
 from sottovoce.audit.config import Study
-from sottovoce.audit.evidence import (
+from sottovoce.audit.limits import Limit
+from sottovoce.audit.measuring import (
     attack_once,
     groups_of,
     measured,
@@ -24,16 +23,17 @@ from sottovoce.audit.evidence import (
     row_of,
     similarity_of,
 )
-from sottovoce.audit.limits import Limit
 from sottovoce.audit.provenance import provenance
+from sottovoce.audit.scene import Scene, divide, prepare
+from sottovoce.audit.steps import Progress, Recipe, Speech, Workshop, key_of, operators_secret
 from sottovoce.audit.tidy import tidy
 from sottovoce.audit.utility import RATED, installed, quality, sample, sound_kept, words_kept
 from sottovoce.audit.vetting import Vetted, open_outside, vet
-from sottovoce.audit.workshop import Progress, Recipe, Speech, Workshop, key_of, operators_secret
+from sottovoce.core.errors import InputError
+from sottovoce.core.files import write_bytes, write_text
+from sottovoce.core.locks import locked
 from sottovoce.corpus.formats import BUILTIN
 from sottovoce.corpus.utterance import Corpus, Utterance
-from sottovoce.errors import InputError
-from sottovoce.files import write_bytes, write_text
 from sottovoce.speaker.encoders import make_encoder
 
 NOT_TESTED = (

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from sottovoce.asr import moonshine as recognising
 from sottovoce.asr.normalise import normalise
 from sottovoce.asr.recogniser import Recogniser, make_recogniser
+from sottovoce.core.errors import SottovoceError, TooFewError
 from sottovoce.corpus.ahead import map_ahead
 from sottovoce.corpus.audio import load_audio
 from sottovoce.corpus.utterance import Corpus, Utterance
-from sottovoce.errors import SottovoceError, TooFewError
 from sottovoce.measure import quality as rating
 from sottovoce.measure.utility import (
     WordErrors,

@@ -8,18 +8,18 @@ from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError
 
-from sottovoce.audit.again import Repetition, steps_of
 from sottovoce.audit.attributes import attributes_of
 from sottovoce.audit.comparing import AGAIN, compare, compare_tables, read_table
 from sottovoce.audit.config import Study, complaint
-from sottovoce.audit.evidence import groups_of, similarity_of
 from sottovoce.audit.limits import Limit
+from sottovoce.audit.measuring import groups_of, similarity_of
+from sottovoce.audit.replay import Repetition, steps_of
+from sottovoce.audit.steps import Progress
 from sottovoce.audit.tidy import tidy
-from sottovoce.audit.workshop import Progress
+from sottovoce.core.errors import InputError, UsageError
+from sottovoce.core.files import read_json
 from sottovoce.corpus.manifest import NAME, read_manifest
 from sottovoce.corpus.utterance import Corpus
-from sottovoce.errors import InputError, UsageError
-from sottovoce.files import read_json
 
 FINDINGS = "measures.json"
 TABLE = "measures.parquet"

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from sottovoce.anonymise.voice.corpus import refuse_nested
-from sottovoce.audit.workshop import Progress, Speech
+from sottovoce.audit.steps import Progress, Speech
+from sottovoce.core.errors import InputError, SottovoceError
 from sottovoce.corpus.ahead import map_ahead
 from sottovoce.corpus.audio import load_audio
 from sottovoce.corpus.formats import open_corpus
 from sottovoce.corpus.utterance import Corpus, Utterance
-from sottovoce.errors import InputError, SottovoceError
 from sottovoce.signal.fbank import RATE
 from sottovoce.speaker.encoders import prepare
 

@@ -15,7 +15,7 @@ import click
 from click.exceptions import NoArgsIsHelpError
 
 from sottovoce.cli.app import app
-from sottovoce.errors import SottovoceError
+from sottovoce.core.errors import SottovoceError
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -45,8 +45,8 @@ def command(
     """
     from sottovoce.anonymise.recording.align import UnalignedError, align
     from sottovoce.anonymise.recording.tiers import as_ctm
+    from sottovoce.core.errors import InputError
     from sottovoce.corpus.audio import UnreadableAudioError, load_native
-    from sottovoce.errors import InputError
 
     corpus = spoken_corpus(source, text)
     files = {} if target is None else grid_files(corpus, target)
@@ -114,7 +114,7 @@ def refuse_target(target: Path | None, files: Iterable[Path] = ()) -> None:
 
 def _write(found: dict[str, Alignment], target: Path, files: dict[str, Path]) -> None:
     from sottovoce.anonymise.recording.tiers import WRITERS, as_textgrid
-    from sottovoce.files import write_text
+    from sottovoce.core.files import write_text
 
     if target.suffix:
         write_text(target, WRITERS[target.suffix.lower()](found))
@@ -128,12 +128,12 @@ def spoken_corpus(source: Path, text: Path | None, *, lacking: str = "give TEXT"
 
     ``lacking`` is what to do about utterances without transcript.
     """
+    from sottovoce.core.errors import InputError
+    from sottovoce.core.files import check_there
     from sottovoce.corpus import Corpus, Utterance, open_corpus
     from sottovoce.corpus.defects import Defects
     from sottovoce.corpus.lines import read_entries, read_text
     from sottovoce.corpus.trees import AUDIO
-    from sottovoce.errors import InputError
-    from sottovoce.files import check_there
 
     if source.suffix.lower() in AUDIO and not source.is_dir():
         check_there(source)

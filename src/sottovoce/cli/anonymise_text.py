@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sottovoce.cli.options import JsonCommand, json_option, provenance, split_names, write_json
-from sottovoce.errors import UsageError
+from sottovoce.core.errors import UsageError
 
 if TYPE_CHECKING:
     from sottovoce.anonymise.text.conll import Sentence
@@ -128,7 +128,7 @@ def _transform(asked: dict[str, Any]) -> None:
     from sottovoce.anonymise.recording.folder import gone_on_failure
     from sottovoce.anonymise.text import TextAnonymiser
     from sottovoce.anonymise.text.documents import read_batch
-    from sottovoce.files import write_text
+    from sottovoce.core.files import write_text
 
     _check_files(asked)
     source, target, key = asked["source"], asked["target"], asked["key"]

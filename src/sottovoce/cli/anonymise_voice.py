@@ -57,7 +57,7 @@ def command(
     averaged; of more, a manifest must name one.
     """
     from sottovoce.anonymise.voice import make_method
-    from sottovoce.files import check_there
+    from sottovoce.core.files import check_there
 
     if listed:
         _list(json_to)

@@ -16,13 +16,13 @@ from sottovoce.cli.options import (
     stage_bar,
     write_json,
 )
-from sottovoce.errors import UsageError
-from sottovoce.registry import did_you_mean
+from sottovoce.core.errors import UsageError
+from sottovoce.core.registry import did_you_mean
 
 if TYPE_CHECKING:
     from sottovoce.attack import Attack
-    from sottovoce.audit.attacking import Scene
-    from sottovoce.audit.workshop import Recipe
+    from sottovoce.audit.scene import Scene
+    from sottovoce.audit.steps import Recipe
     from sottovoce.corpus.utterance import Corpus
 
 FORMS = ("own-enrol", "own-train", "similar-enrol", "similar-train")
@@ -143,8 +143,8 @@ def command(
     """
     from sottovoce.attack import ATTACKERS, Manner, attack
     from sottovoce.attack.training import BEST
-    from sottovoce.audit.attacking import prepare
-    from sottovoce.audit.workshop import Workshop
+    from sottovoce.audit.scene import prepare
+    from sottovoce.audit.steps import Workshop
     from sottovoce.speaker.encoders import make_encoder
     from sottovoce.speaker.linkage import LINKAGES
 
@@ -179,8 +179,8 @@ def _scene(
     given: dict[str, Path | None],
     seed: int,
 ) -> Scene:
-    from sottovoce.audit.attacking import Scene, divide
-    from sottovoce.audit.workshop import Recipe, Speech
+    from sottovoce.audit.scene import Scene, divide
+    from sottovoce.audit.steps import Recipe, Speech
     from sottovoce.corpus import open_corpus
 
     whole = Speech.of(open_corpus(original))
@@ -233,7 +233,7 @@ def _check_attributes(names: tuple[str, ...], corpus: Corpus) -> None:
 
 
 def _similar(text: str) -> Recipe:
-    from sottovoce.audit.workshop import Recipe
+    from sottovoce.audit.steps import Recipe
 
     method, *settings = text.split(",")
     return Recipe(method.strip(), key_values(settings, "--similar")).checked()
@@ -248,8 +248,8 @@ def _keep(
     out: Path,
 ) -> dict[str, Any]:
     from sottovoce.attack.folder import RECORD, write_voices
-    from sottovoce.audit.attacking import described
     from sottovoce.audit.attributes import attributes_of
+    from sottovoce.audit.scene import described
 
     folder = out / found.attacker.name
     found.table.write(folder / "scores.parquet")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sottovoce.cli.options import JsonCommand, json_option, stage_bar, write_json
-from sottovoce.errors import UsageError
+from sottovoce.core.errors import UsageError
 
 if TYPE_CHECKING:
     from sottovoce.audit.config import Study

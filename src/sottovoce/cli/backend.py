@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from sottovoce.errors import UsageError
-from sottovoce.registry import did_you_mean
+from sottovoce.core.errors import UsageError
+from sottovoce.core.registry import did_you_mean
 
 if TYPE_CHECKING:
     from sottovoce.speaker import Backend, Embeddings

@@ -7,7 +7,7 @@ from importlib import import_module
 
 import click
 
-from sottovoce.registry import did_you_mean
+from sottovoce.core.registry import did_you_mean
 
 
 class LazyGroup(click.Group):

@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 
 import click
 
-from sottovoce.errors import UsageError
-from sottovoce.files import fingerprint, write_text
+from sottovoce.core.errors import UsageError
+from sottovoce.core.files import fingerprint, write_text
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -18,7 +18,7 @@ from sottovoce.cli.options import (
     stage_bar,
     write_json,
 )
-from sottovoce.errors import UsageError
+from sottovoce.core.errors import UsageError
 
 if TYPE_CHECKING:
     from sottovoce.speaker import Backend, Embeddings

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from sottovoce.errors import InputError, MissingExtraError
+from sottovoce.core.errors import InputError, MissingExtraError
 
 
 @click.command(

@@ -67,8 +67,8 @@ def command(
     from sottovoce.anonymise.recording.cutting import Cutting, cut_corpus
     from sottovoce.anonymise.recording.folder import gone_on_failure
     from sottovoce.anonymise.recording.slice import check_seconds
+    from sottovoce.core.files import check_there
     from sottovoce.corpus import open_corpus
-    from sottovoce.files import check_there
 
     check_seconds(seconds)
     corpus = open_corpus(source) if hard else spoken_corpus(source, None, lacking=WITHOUT)

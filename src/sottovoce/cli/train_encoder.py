@@ -57,10 +57,10 @@ def command(
     all speakers seen, since an attack is only worth its figures on others. A run that was stopped
     goes on where it was. Needs the extra: pip install 'sottovoce[train]'.
     """
+    from sottovoce.core.files import write_text
     from sottovoce.corpus import open_corpus
-    from sottovoce.files import write_text
-    from sottovoce.speaker.encoder_training import TrainingSettings, split_speakers, train_encoder
     from sottovoce.speaker.encoders import OnnxEncoder
+    from sottovoce.training.encoder import TrainingSettings, split_speakers, train_encoder
 
     chosen = TrainingSettings(**settings)
     voices = open_corpus(corpus)

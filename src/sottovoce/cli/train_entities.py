@@ -52,7 +52,7 @@ def command(
     10,000 utterances.
     """
     from sottovoce.anonymise.text.lexicon import check_language
-    from sottovoce.anonymise.text.training import train_tagger
+    from sottovoce.training.taggers import train_tagger
 
     check_language(lang)
     sentences = [one for path in data for one in _read(path, register)]
@@ -72,8 +72,8 @@ def command(
 
 def _read(path: Path, register: str) -> list[Sentence]:
     """Sentences of a file; a written tagger gets capitals where a file has none."""
-    from sottovoce.anonymise.text.augment import cased_view
     from sottovoce.anonymise.text.conll import read_conll
+    from sottovoce.training.tagger_augmentation import cased_view
 
     found = read_conll(path)
     if register == "written" and not any(w[:1].isupper() for one in found for w in one.words):

@@ -55,12 +55,12 @@ def command(
         import onnx  # noqa: F401
         import torch
     except ImportError:
-        from sottovoce.errors import MissingExtraError
+        from sottovoce.core.errors import MissingExtraError
 
         raise MissingExtraError("training", "train") from None
-    from sottovoce.anonymise.voice.builder import build
     from sottovoce.corpus import open_corpus
     from sottovoce.speaker.encoders import campplus
+    from sottovoce.training.synthesiser_build import build
 
     torch.set_num_threads(threads)
     with stage_bar() as show:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
-from sottovoce.errors import UsageError
+from sottovoce.core.errors import UsageError
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -22,10 +22,10 @@ import soundfile
 import soxr
 from numpy.typing import NDArray
 
+from sottovoce.core.errors import InputError, UsageError
+from sottovoce.core.files import write_bytes
 from sottovoce.corpus.ahead import map_ahead
 from sottovoce.corpus.utterance import Utterance
-from sottovoce.errors import InputError, UsageError
-from sottovoce.files import write_bytes
 
 Audio = NDArray[np.float32]
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from sottovoce.core.errors import InputError
 from sottovoce.corpus.ahead import map_ahead
 from sottovoce.corpus.audio import Length, load_length, load_native
 from sottovoce.corpus.defects import Defect
 from sottovoce.corpus.utterance import Corpus, Utterance
-from sottovoce.errors import InputError
 
 Progress = Callable[[int, int], None]
 

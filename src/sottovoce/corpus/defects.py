@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from sottovoce.core.errors import InputError
 from sottovoce.corpus.utterance import Corpus
-from sottovoce.errors import InputError
 
 
 class Defect(NamedTuple):

@@ -9,6 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from sottovoce.core.errors import InputError
+from sottovoce.core.files import check_there
+from sottovoce.core.registry import Registry
 from sottovoce.corpus.kaldi import read_kaldi
 from sottovoce.corpus.lhotse import is_lhotse, read_lhotse
 from sottovoce.corpus.manifest import NAME, read_manifest
@@ -23,9 +26,6 @@ from sottovoce.corpus.trees import (
     read_vctk,
 )
 from sottovoce.corpus.utterance import Corpus
-from sottovoce.errors import InputError
-from sottovoce.files import check_there
-from sottovoce.registry import Registry
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def open_corpus(path: Path | str) -> Corpus:
     """
     path = Path(path)
     if str(path) == BUILTIN and not path.exists():
-        from sottovoce.corpus.builtin import builtin_corpus
+        from sottovoce.corpus.demo.builtin import builtin_corpus
 
         made = read_manifest(builtin_corpus())
         return replace(made, name="built-in corpus (synthetic)")

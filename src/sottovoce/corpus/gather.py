@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from sottovoce.core.errors import InputError
 from sottovoce.corpus.defects import Defects, place
 from sottovoce.corpus.utterance import Corpus, Utterance
-from sottovoce.errors import InputError
 
 
 class Gathering:

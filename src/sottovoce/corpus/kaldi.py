@@ -19,13 +19,13 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 
+from sottovoce.core.errors import InputError
+from sottovoce.core.files import write_text
 from sottovoce.corpus.defects import Defects
 from sottovoce.corpus.gather import Gathering
 from sottovoce.corpus.lines import Entries, read_entries
 from sottovoce.corpus.paths import base_of, folder_name, portable
 from sottovoce.corpus.utterance import Corpus, Utterance
-from sottovoce.errors import InputError
-from sottovoce.files import write_text
 
 WORDS = {"language": "utt2lang", "session": "utt2session", "split": "utt2split"}
 """Files of one word an utterance; Kaldi itself knows the first only."""

@@ -16,12 +16,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from sottovoce.core.errors import InputError
+from sottovoce.core.files import check_there
 from sottovoce.corpus.defects import Defects
 from sottovoce.corpus.gather import Gathering
 from sottovoce.corpus.paths import base_of, folder_name
 from sottovoce.corpus.utterance import Corpus, Utterance
-from sottovoce.errors import InputError
-from sottovoce.files import check_there
 
 ENDINGS = (".jsonl", ".jsonl.gz")
 NUMBER = (int, float)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from sottovoce.core.errors import InputError
+from sottovoce.core.files import check_there
 from sottovoce.corpus.defects import Defects, place
-from sottovoce.errors import InputError
-from sottovoce.files import check_there
 
 
 def read_text(path: Path) -> str:

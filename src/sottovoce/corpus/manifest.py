@@ -13,13 +13,13 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+from sottovoce.core.errors import InputError
+from sottovoce.core.files import write_text
 from sottovoce.corpus.defects import Defects, place
 from sottovoce.corpus.gather import Gathering
 from sottovoce.corpus.lines import read_text
 from sottovoce.corpus.paths import folder_name, path_notes, portable
 from sottovoce.corpus.utterance import Corpus, Utterance
-from sottovoce.errors import InputError
-from sottovoce.files import write_text
 
 NAME = "manifest.csv"
 NEEDED = ("utterance", "path", "speaker")

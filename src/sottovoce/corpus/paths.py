@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from sottovoce.errors import first_few
+from sottovoce.core.errors import first_few
 
 
 def folder_name(folder: Path) -> str:

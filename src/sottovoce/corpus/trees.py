@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+from sottovoce.core.errors import InputError, first_few
 from sottovoce.corpus.defects import Defects, place
 from sottovoce.corpus.gather import Gathering
 from sottovoce.corpus.lines import numbered, read_entries
 from sottovoce.corpus.paths import folder_name
 from sottovoce.corpus.utterance import Corpus, Utterance
-from sottovoce.errors import InputError, first_few
 
 AUDIO = frozenset(
     (

@@ -19,10 +19,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.core.errors import InputError, UsageError, first_few
 from sottovoce.corpus.defects import Defects, place
 from sottovoce.corpus.lines import numbered
 from sottovoce.corpus.utterance import Corpus, Utterance
-from sottovoce.errors import InputError, UsageError, first_few
 
 IntArray = NDArray[np.int64]
 Seed = int | np.random.Generator

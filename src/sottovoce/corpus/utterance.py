@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from sottovoce.errors import InputError, first_few
+from sottovoce.core.errors import InputError, first_few
 
 GENDERS = {
     **dict.fromkeys(("f", "female", "feminine", "woman"), "f"),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
+from sottovoce.core.registry import Registry
 from sottovoce.measure.calibration import Blocks, oracle_blocks
 from sottovoce.measure.disclosure import FULL_DISCLOSURE, d_ece_of, worst_case_of
 from sottovoce.measure.intervals import Method
@@ -21,7 +22,6 @@ from sottovoce.measure.verification import (
     rocch_eer_of,
     tpr_at_fpr_of,
 )
-from sottovoce.registry import Registry
 
 
 class Evidence:

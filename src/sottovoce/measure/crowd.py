@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import TooFewError
+from sottovoce.core.errors import TooFewError
 from sottovoce.measure.population import Conversations, enrolment_numbers
 from sottovoce.measure.risk import Settings
 from sottovoce.measure.scores import IntArray

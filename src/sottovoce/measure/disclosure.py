@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
-from sottovoce.errors import InputError
+from sottovoce.core.errors import InputError
 from sottovoce.measure.calibration import (
     Blocks,
     block_llrs,

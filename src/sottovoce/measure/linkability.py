@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import InputError, TooFewError
+from sottovoce.core.errors import InputError, TooFewError
 from sottovoce.measure.scores import ScoreSource
 from sottovoce.measure.tally import Counts, Tally, make_edges
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import InputError, TooFewError
+from sottovoce.core.errors import InputError, TooFewError
 from sottovoce.measure.scores import IntArray
 from sottovoce.speaker import Backend, Embeddings, speaker_means, steadied
 

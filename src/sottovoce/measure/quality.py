@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import InputError, MissingExtraError
-from sottovoce.networks import load_network
+from sottovoce.core.errors import InputError, MissingExtraError
+from sottovoce.core.onnx_networks import load_network
 
 MODEL = "DNSMOS P.835"
 PACKAGE = "speechmos"

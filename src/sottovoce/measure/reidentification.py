@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import InputError, TooFewError, first_few
+from sottovoce.core.errors import InputError, TooFewError, first_few
 from sottovoce.measure import acceleration
 from sottovoce.measure.crowd import Crowd
 from sottovoce.measure.identification import (

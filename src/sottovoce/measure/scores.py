@@ -14,8 +14,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sottovoce.arrays import as_text
-from sottovoce.errors import InputError
+from sottovoce.core.arrays import as_text
+from sottovoce.core.errors import InputError
 
 FloatArray = NDArray[np.floating[Any]]
 IntArray = NDArray[np.int64]

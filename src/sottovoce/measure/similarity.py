@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import InputError, TooFewError, first_few
+from sottovoce.core.errors import InputError, TooFewError, first_few
 from sottovoce.measure.intervals import MIN_SPEAKERS, Interval, interval_of
 from sottovoce.measure.pair_scores import (
     PairScores,

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import TooFewError
+from sottovoce.core.errors import TooFewError
 from sottovoce.measure import acceleration
 from sottovoce.measure.scores import IntArray
 

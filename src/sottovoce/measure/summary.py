@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.errors import InputError, SottovoceError
+from sottovoce.core.errors import InputError, SottovoceError
 from sottovoce.measure.catalogue import MEASURES, Evidence, Measure
 from sottovoce.measure.disclosure import (
     TAGS,

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import InputError
+from sottovoce.core.errors import InputError
 from sottovoce.measure import acceleration
 from sottovoce.measure.cost import Cost, cost
 from sottovoce.measure.scores import CHUNK, LARGEST, FloatArray, ScoreSource, check_finite

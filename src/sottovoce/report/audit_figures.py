@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sottovoce.errors import SottovoceError
+from sottovoce.core.errors import SottovoceError
 from sottovoce.measure import ece_profile, linkability
 from sottovoce.measure.risk import Point, SpeakerRisk, worst_speakers
 from sottovoce.measure.scores import ScoreSource

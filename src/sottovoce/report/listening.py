@@ -6,9 +6,9 @@ import base64
 import io
 from pathlib import Path
 
+from sottovoce.core.errors import InputError
 from sottovoce.corpus.audio import load_audio, load_length
 from sottovoce.corpus.utterance import Utterance
-from sottovoce.errors import InputError
 from sottovoce.report.page import Markup, element, joined
 from sottovoce.report.readings import Found
 

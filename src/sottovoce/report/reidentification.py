@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from rich.table import Table
 
-from sottovoce.files import write_text
+from sottovoce.core.files import write_text
 from sottovoce.measure.open_set import OpenSet
 from sottovoce.measure.risk import Point, Reidentification, SpeakerRisk, worst_speakers
 from sottovoce.report.score_set import console_for

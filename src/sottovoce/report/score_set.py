@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 
-from sottovoce.errors import SottovoceError
-from sottovoce.files import write_text
+from sottovoce.core.errors import SottovoceError
+from sottovoce.core.files import write_text
 from sottovoce.measure.scores import ScoreSource
 from sottovoce.measure.summary import ScoreSummary
 from sottovoce.measure.tally import Tally

@@ -7,8 +7,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from sottovoce.errors import first_few
-from sottovoce.files import write_text
+from sottovoce.core.errors import first_few
+from sottovoce.core.files import write_text
 from sottovoce.measure.similarity import READINGS, WORST, Similarity
 from sottovoce.report.heatmap import similarity_figure
 from sottovoce.report.score_set import WIDTH

@@ -17,8 +17,8 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from sottovoce.report.measure_pages import HEADERS
 from sottovoce.serve.exchange import problems
-from sottovoce.serve.pages import HEADERS
 
 router = APIRouter(tags=["audits"])
 REPORT = "report.html"

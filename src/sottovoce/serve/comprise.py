@@ -19,7 +19,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from sottovoce.errors import UsageError
+from sottovoce.core.errors import UsageError
 from sottovoce.serve.exchange import answered, answers, binary, body_of, parameters_of
 
 router = APIRouter(tags=["COMPRISE"])

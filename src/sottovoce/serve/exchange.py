@@ -16,10 +16,10 @@ from starlette.formparsers import MultiPartException
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 
-from sottovoce.errors import SottovoceError, UsageError
+from sottovoce.core.errors import SottovoceError, UsageError
+from sottovoce.report.measure_pages import HEADERS as REPORT
+from sottovoce.report.measure_pages import HTML
 from sottovoce.serve.guard import RETRY, TooLargeError, fault, refused, too_large
-from sottovoce.serve.pages import HEADERS as REPORT
-from sottovoce.serve.pages import HTML
 from sottovoce.serve.settings import Settings
 from sottovoce.serve.workers import FaultError, LostError, RefusedError, SlowError
 

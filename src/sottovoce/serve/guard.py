@@ -17,8 +17,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from sottovoce.report.measure_pages import style_source
 from sottovoce.serve.metrics import Metrics
-from sottovoce.serve.pages import style_source
 from sottovoce.serve.settings import Settings, is_loopback
 
 LOG = logging.getLogger("sottovoce.serve")

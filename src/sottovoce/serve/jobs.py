@@ -20,12 +20,12 @@ import soundfile
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.text import TextAnonymiser
 from sottovoce.anonymise.voice import METHODS, make_method
+from sottovoce.core.errors import InputError, SottovoceError, UsageError
 from sottovoce.corpus.audio import FORMATS, Audio, audio_info, load_native
-from sottovoce.errors import InputError, SottovoceError, UsageError
 from sottovoce.measure import measure_scores
 from sottovoce.measure.readers import READERS, read_scores
 from sottovoce.measure.scores import ScoreSource
-from sottovoce.serve import pages
+from sottovoce.report import measure_pages as pages
 from sottovoce.serve.uploads import as_path, refuse_swelling, table_kind, with_commas
 
 Files = list[bytes]

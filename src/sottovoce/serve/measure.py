@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from sottovoce.errors import UsageError
+from sottovoce.core.errors import UsageError
 from sottovoce.serve.exchange import (
     answered,
     answers,

@@ -8,7 +8,7 @@ import sys
 
 import uvicorn
 
-from sottovoce.errors import InputError
+from sottovoce.core.errors import InputError
 from sottovoce.serve.app import create_app
 from sottovoce.serve.guard import LOG
 from sottovoce.serve.settings import Settings

@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sottovoce.errors import UsageError
+from sottovoce.core.errors import UsageError
 
 MEGABYTE = 1 << 20
 

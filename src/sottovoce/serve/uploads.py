@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sottovoce.errors import InputError, SottovoceError
+from sottovoce.core.errors import InputError, SottovoceError
 
 MOST_UNPACKED = 1 << 29
 """Bytes of all arrays of a .npz file together."""

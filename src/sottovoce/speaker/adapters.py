@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.errors import InputError, SottovoceError
-from sottovoce.networks import checked_sha256
+from sottovoce.core.errors import InputError, SottovoceError
+from sottovoce.core.onnx_networks import checked_sha256
 from sottovoce.signal.fbank import RATE
 from sottovoce.speaker.encoders import Audio, EncoderCard, Vector, cut, prepare
 

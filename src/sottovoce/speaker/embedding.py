@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.arrays import load_arrays
+from sottovoce.core.arrays import load_arrays
+from sottovoce.core.errors import InputError, SottovoceError, first_few
+from sottovoce.core.files import write_bytes
 from sottovoce.corpus.audio import load_audio
 from sottovoce.corpus.utterance import Corpus, Utterance
-from sottovoce.errors import InputError, SottovoceError, first_few
-from sottovoce.files import write_bytes
 from sottovoce.signal.fbank import RATE
 from sottovoce.speaker.encoders import Encoder
 

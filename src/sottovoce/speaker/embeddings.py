@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from sottovoce.arrays import as_text
-from sottovoce.errors import InputError, first_few
-from sottovoce.files import write_bytes
+from sottovoce.core.arrays import as_text
+from sottovoce.core.errors import InputError, first_few
+from sottovoce.core.files import write_bytes
 
 Vectors = NDArray[np.float32]
 IntArray = NDArray[np.int64]

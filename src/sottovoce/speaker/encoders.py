@@ -18,9 +18,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import InputError
-from sottovoce.networks import checked_sha256, load_network
-from sottovoce.registry import Registry
+from sottovoce.core.errors import InputError
+from sottovoce.core.onnx_networks import checked_sha256, load_network
+from sottovoce.core.registry import Registry
 from sottovoce.signal.fbank import RATE, fbank
 from sottovoce.signal.level import SHORTEST, prepared
 from sottovoce.signal.vad import without_pauses

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sottovoce.errors import InputError, UsageError
-from sottovoce.registry import Registry
+from sottovoce.core.errors import InputError, UsageError
+from sottovoce.core.registry import Registry
 from sottovoce.speaker.backends import Backend, Cosine, Euclidean
 from sottovoce.speaker.embeddings import Embeddings
 from sottovoce.speaker.plda import Plda

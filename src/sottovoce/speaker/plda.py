@@ -18,9 +18,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.arrays import Arrays, load_arrays
-from sottovoce.errors import InputError, TooFewError
-from sottovoce.files import check_there, write_bytes
+from sottovoce.core.arrays import Arrays, load_arrays
+from sottovoce.core.errors import InputError, TooFewError
+from sottovoce.core.files import check_there, write_bytes
 from sottovoce.speaker.backends import Counts
 from sottovoce.speaker.embeddings import Embeddings, IntArray, Vectors, blocks
 from sottovoce.speaker.plda_training import Floats, Statistics, discriminants, shrunk, train

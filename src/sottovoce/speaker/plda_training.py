@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
-from sottovoce.errors import InputError
+from sottovoce.core.errors import InputError
 from sottovoce.speaker.embeddings import Embeddings, IntArray, Vectors, add_by_speaker, blocks
 
 Floats = NDArray[np.float64]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.optimize import minimize
 
-from sottovoce.errors import TooFewError
+from sottovoce.core.errors import TooFewError
 from sottovoce.speaker.backends import Cosine, Counts
 from sottovoce.speaker.embeddings import Embeddings, IntArray, Vectors, speaker_means
 from sottovoce.speaker.plda_training import towards_sphere

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.arrays import brief, load_arrays, map_array
-from sottovoce.errors import InputError, first_few
-from sottovoce.files import check_there
-from sottovoce.registry import Registry
+from sottovoce.core.arrays import brief, load_arrays, map_array
+from sottovoce.core.errors import InputError, first_few
+from sottovoce.core.files import check_there
+from sottovoce.core.registry import Registry
 from sottovoce.speaker.embeddings import Embeddings
 
 if TYPE_CHECKING:

@@ -15,11 +15,11 @@ from sottovoce.anonymise.recording.ipa import to_phones
 from sottovoce.anonymise.recording.spelling import cardinal, readings, sounds
 from sottovoce.anonymise.recording.timing import Alignment
 from sottovoce.anonymise.recording.words import key, tokens
+from sottovoce.core.errors import MissingExtraError, UsageError
 from sottovoce.corpus.audio import load_native
-from sottovoce.corpus.builtin import builtin_corpus
+from sottovoce.corpus.demo.builtin import builtin_corpus
 from sottovoce.corpus.manifest import read_manifest
 from sottovoce.corpus.utterance import Utterance
-from sottovoce.errors import MissingExtraError, UsageError
 
 pytest.importorskip("pocketsphinx")
 

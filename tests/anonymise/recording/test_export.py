@@ -41,11 +41,11 @@ from sottovoce.anonymise.recording.traces import (
 )
 from sottovoce.anonymise.recording.verify import Verifier
 from sottovoce.anonymise.recording.words import key, tokens
+from sottovoce.core.errors import InputError, TooFewError
 from sottovoce.corpus.audio import load_native, save_audio
-from sottovoce.corpus.builtin import builtin_corpus
+from sottovoce.corpus.demo.builtin import builtin_corpus
 from sottovoce.corpus.manifest import read_manifest
 from sottovoce.corpus.utterance import Corpus, Utterance
-from sottovoce.errors import InputError, TooFewError
 
 SECRET = Secret.reproducible(1)
 

@@ -31,9 +31,9 @@ from sottovoce.anonymise.recording.ledger import (
 )
 from sottovoce.anonymise.recording.secure import Settings
 from sottovoce.anonymise.recording.timing import Alignment, TimedWord
+from sottovoce.core.errors import InputError
 from sottovoce.corpus.audio import save_audio
 from sottovoce.corpus.utterance import Corpus, Utterance
-from sottovoce.errors import InputError
 
 Give = Callable[..., Export]
 OTHER = {"acoustic": "text", "text": "acoustic"}

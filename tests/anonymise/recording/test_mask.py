@@ -20,7 +20,7 @@ from sottovoce.anonymise.recording.mask import (
 )
 from sottovoce.anonymise.recording.timing import Alignment, TimedWord
 from sottovoce.anonymise.recording.words import tokens
-from sottovoce.errors import InputError, UsageError
+from sottovoce.core.errors import InputError, UsageError
 
 RATE = 8000
 HOWS: list[How] = ["silence", "noise", "beep", "cut"]

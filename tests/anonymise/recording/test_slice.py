@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.recording.slice import Rest, hard_cut, shuffled_names, slice_words
-from sottovoce.errors import UsageError
+from sottovoce.core.errors import UsageError
 
 RATE = 1000
 

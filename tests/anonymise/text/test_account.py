@@ -10,7 +10,7 @@ from sottovoce.anonymise.text import TextAnonymiser
 from sottovoce.anonymise.text.account import account, guarantee_of
 from sottovoce.anonymise.text.conll import Sentence
 from sottovoce.anonymise.text.documents import read_batch
-from sottovoce.anonymise.text.training import train_tagger
+from sottovoce.training.taggers import train_tagger
 
 
 def models_of(anonymiser: TextAnonymiser, folder: Path) -> list[str]:

@@ -18,7 +18,7 @@ from sottovoce.anonymise.text.replace import PLACEHOLDERS, STRATEGIES, Replacer
 from sottovoce.anonymise.text.surrogates import Table
 from sottovoce.anonymise.text.tokens import HIDDEN, tokenise
 from sottovoce.anonymise.text.view import Finding
-from sottovoce.errors import UsageError
+from sottovoce.core.errors import UsageError
 
 NAMES = ("anna", "Zorbalda Quint", "Berlin", "ann.lee@x.org", "nine am", "é́", "😀", "王", "Кот")
 WORDS = ("call", "the", "Flight", "to", "l'eau", "can't", "x1", ",", ".", "\t", "  ", "is", "555")

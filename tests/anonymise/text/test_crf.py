@@ -11,8 +11,8 @@ from sottovoce.anonymise.text.crf import Crf, Weights, mean
 from sottovoce.anonymise.text.entities import Tagger, shipped, shipped_tagger
 from sottovoce.anonymise.text.features import sentence_attributes
 from sottovoce.anonymise.text.lexicon import LANGUAGES, lexicon
-from sottovoce.anonymise.text.training import train_tagger
-from sottovoce.errors import InputError, TooFewError, UsageError
+from sottovoce.core.errors import InputError, TooFewError, UsageError
+from sottovoce.training.taggers import train_tagger
 
 LABELS = ("B-PER", "I-PER", "O")
 NAMES = ["anna", "bert", "carla", "dirk", "emma", "fred", "gina", "hans", "ines", "jan"]

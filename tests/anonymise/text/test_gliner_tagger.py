@@ -26,7 +26,7 @@ from sottovoce.anonymise.text.documents import read_batch
 from sottovoce.anonymise.text.entities import TYPES
 from sottovoce.anonymise.text.gliner_tagger import LABELS, GlinerTagger, threshold, windows
 from sottovoce.cli.anonymise_text import command
-from sottovoce.errors import InputError, UsageError
+from sottovoce.core.errors import InputError, UsageError
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 

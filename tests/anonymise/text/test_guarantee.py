@@ -19,7 +19,7 @@ from sottovoce.anonymise.text.guarantee import (
     rate_for,
 )
 from sottovoce.anonymise.text.surrogates import Table
-from sottovoce.errors import TooFewError, UsageError
+from sottovoce.core.errors import TooFewError, UsageError
 
 
 @pytest.mark.parametrize(

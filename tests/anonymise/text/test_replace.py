@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from sottovoce.anonymise.keys import Secret
-from sottovoce.anonymise.text.augment import Inventor, NameSwap, cased_view
 from sottovoce.anonymise.text.conll import Sentence
 from sottovoce.anonymise.text.crf import Weights, mean
 from sottovoce.anonymise.text.lexicon import LANGUAGES, lexicon
 from sottovoce.anonymise.text.replace import Replacer, corpus_tables, country_of, table_sizes
 from sottovoce.anonymise.text.surface import genitive
 from sottovoce.anonymise.text.surrogates import SMALLEST, Table, exemplar, table, tables
+from sottovoce.training.tagger_augmentation import Inventor, NameSwap, cased_view
 
 SECRET = Secret.reproducible(4)
 

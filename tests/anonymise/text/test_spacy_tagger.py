@@ -13,7 +13,7 @@ from sottovoce.anonymise.text.account import account
 from sottovoce.anonymise.text.detect import Detector
 from sottovoce.anonymise.text.documents import read_batch
 from sottovoce.anonymise.text.spacy_tagger import SpacyTagger, kind_of
-from sottovoce.errors import InputError, UsageError
+from sottovoce.core.errors import InputError, UsageError
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 

@@ -10,7 +10,7 @@ from sottovoce.anonymise.text.anonymiser import Span
 from sottovoce.anonymise.text.conll import Sentence, read_conll, write_conll
 from sottovoce.anonymise.text.documents import read_batch, regroup
 from sottovoce.anonymise.text.lists import read_phrases
-from sottovoce.errors import InputError, UsageError
+from sottovoce.core.errors import InputError, UsageError
 
 DENY = {"zorbalda quint": "PER"}
 

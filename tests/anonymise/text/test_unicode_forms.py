@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sottovoce.anonymise.keys import Secret
-from sottovoce.anonymise.letters import composed
 from sottovoce.anonymise.recording.sensitive import find_targets, private_words
 from sottovoce.anonymise.text import TextAnonymiser, find_private
 from sottovoce.anonymise.text.replace import STRATEGIES
 from sottovoce.anonymise.text.tokens import tokenise
+from sottovoce.core.unicode_offsets import composed
 
 TEXT = "J'ai parlé avec Jérôme Gérard hier."
 WORDS = ("Jérôme", "Gérard", "Évreux", "hier", "parlé", "l'été", "à", "naïve", "Müller", "ā", ",")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sottovoce.anonymise.voice import conditioning
 from sottovoce.anonymise.voice.conditioning import Samples, condition, match_loudness
-from sottovoce.errors import InputError, UsageError
+from sottovoce.core.errors import InputError, UsageError
 
 
 def level(samples: np.ndarray) -> float:

@@ -13,8 +13,8 @@ from voice_signals import vowel
 
 from sottovoce.anonymise import Secret
 from sottovoce.anonymise.voice.dar import Dar
+from sottovoce.core.errors import InputError
 from sottovoce.corpus import Corpus, Utterance, save_audio
-from sottovoce.errors import InputError
 from sottovoce.signal.world import find_f0
 
 Audio = NDArray[np.float32]

@@ -12,7 +12,7 @@ from voice_signals import vowel
 from sottovoce.anonymise import Secret
 from sottovoce.anonymise.voice import McAdams
 from sottovoce.anonymise.voice.mcadams import bend, bend_formants
-from sottovoce.errors import UsageError
+from sottovoce.core.errors import UsageError
 from sottovoce.signal.lpc import burg, poles_of
 
 Floats = NDArray[np.float64]

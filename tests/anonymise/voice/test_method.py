@@ -8,7 +8,7 @@ import pytest
 
 from sottovoce.anonymise.voice import METHODS, MethodCard, make_method
 from sottovoce.anonymise.voice.method import Setting, recorded
-from sottovoce.errors import UsageError
+from sottovoce.core.errors import UsageError
 
 CARD = MethodCard(
     "example",

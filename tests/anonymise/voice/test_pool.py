@@ -9,7 +9,7 @@ import pytest
 from voice_pools import invented_pool
 
 from sottovoce.anonymise.voice.pool import Heard, Pool, percentiles, plda_affinity
-from sottovoce.errors import InputError, TooFewError
+from sottovoce.core.errors import InputError, TooFewError
 
 
 def test_saved_and_loaded_it_is_the_same(tmp_path: Path) -> None:

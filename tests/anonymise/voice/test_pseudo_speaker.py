@@ -22,7 +22,7 @@ from sottovoce.anonymise.voice.pseudo_speaker import (
     mean_voice,
     ranked_clusters,
 )
-from sottovoce.errors import TooFewError
+from sottovoce.core.errors import TooFewError
 
 POOL = invented_pool()
 SOURCE = POOL.vectors[10] + np.float32(0.2)

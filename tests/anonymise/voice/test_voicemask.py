@@ -14,7 +14,7 @@ from sottovoce.anonymise.voice import VoiceMask
 from sottovoce.anonymise.voice.conditioning import condition
 from sottovoce.anonymise.voice.pitch import LogPitch
 from sottovoce.anonymise.voice.voicemask import Warp, distortion, draw_warp, mask
-from sottovoce.errors import UsageError
+from sottovoce.core.errors import UsageError
 from sottovoce.signal.world import analyse, find_f0, synthesise
 
 

@@ -16,8 +16,8 @@ from sottovoce.anonymise.voice.conditioning import RATE
 from sottovoce.anonymise.voice.pitch import LogPitch
 from sottovoce.anonymise.voice.targets import Selection, learn, shipped_targets
 from sottovoce.anonymise.voice.vtln import GRID, convert, find_warps
+from sottovoce.core.errors import InputError
 from sottovoce.corpus import open_corpus
-from sottovoce.errors import InputError
 from sottovoce.signal.warp import axis, power, read_at
 from sottovoce.signal.world import analyse, find_f0
 

@@ -25,8 +25,8 @@ from sottovoce.anonymise.voice.synthesis import (
     named_file,
 )
 from sottovoce.anonymise.voice.xvector import XVector
+from sottovoce.core.errors import InputError, UsageError
 from sottovoce.corpus import Corpus, Utterance, save_audio
-from sottovoce.errors import InputError, UsageError
 from sottovoce.signal.world import find_f0
 
 Audio = NDArray[np.float32]

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sottovoce.errors import InputError, SottovoceError
+from sottovoce.core.errors import InputError, SottovoceError
 from sottovoce.measure import Scores, Speakers, linkability, measure_scores
 from sottovoce.measure.readers import READERS, read_scores
 from sottovoce.measure.scores import FloatArray, ScoreSource

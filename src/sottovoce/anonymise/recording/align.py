@@ -29,7 +29,7 @@ from sottovoce.anonymise.recording.pronounce import (
 )
 from sottovoce.anonymise.recording.timing import TRUSTED, Alignment, TimedPhone, TimedWord
 from sottovoce.anonymise.recording.words import Token, tokens
-from sottovoce.errors import InputError, UsageError
+from sottovoce.core.errors import InputError, UsageError
 
 Audio = NDArray[np.floating[Any]]
 

@@ -15,10 +15,10 @@ from sottovoce.anonymise.recording.secure import faded
 from sottovoce.anonymise.recording.slice import Rest, Slice, hard_cut, shuffled_names, slice_words
 from sottovoce.anonymise.recording.tiers import read_ctm
 from sottovoce.anonymise.recording.timing import TimedWord, check_times
+from sottovoce.core.errors import InputError
 from sottovoce.corpus.audio import SHORTEST, load_native, save_audio
 from sottovoce.corpus.manifest import write_manifest
 from sottovoce.corpus.utterance import Corpus, Utterance
-from sottovoce.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,11 +31,11 @@ from sottovoce.anonymise.recording.secure import Secured, Settings, pieces, secu
 from sottovoce.anonymise.recording.sensitive import Finder, find_targets
 from sottovoce.anonymise.recording.texts import Replace, replaced_texts
 from sottovoce.anonymise.voice.method import VoiceAnonymiser
+from sottovoce.core.errors import InputError, SottovoceError, first_few
+from sottovoce.core.files import write_text
 from sottovoce.corpus.audio import load_native, save_audio
 from sottovoce.corpus.manifest import write_manifest
 from sottovoce.corpus.utterance import Corpus, Utterance
-from sottovoce.errors import InputError, SottovoceError, first_few
-from sottovoce.files import write_text
 
 Purpose = Literal["acoustic", "text"]
 Progress = Callable[[int, int], None]

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from sottovoce.errors import InputError
+from sottovoce.core.errors import InputError
 
 PRIVATE = ".sottovoce-"
 """What private names have between a dot, the name to be and eight letters or digits."""

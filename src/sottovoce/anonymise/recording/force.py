@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.anonymise.recording.pronounce import Phones, model_folder
-from sottovoce.errors import MissingExtraError
+from sottovoce.core.errors import MissingExtraError
 
 RATE = 16_000
 FRAME = 0.01

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from sottovoce.errors import InputError
+from sottovoce.core.errors import InputError
 
 _TABLE = """
 p P | b B | t T | d D | k K | ɡ G | g G | c K | ɟ G | q K | ʔ | ʈ T | ɖ D | ɢ G | ʡ

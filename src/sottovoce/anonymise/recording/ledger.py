@@ -29,11 +29,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.anonymise.lock import locked
 from sottovoce.anonymise.recording.words import key, tokens
+from sottovoce.core.errors import InputError, first_few
+from sottovoce.core.files import write_text
+from sottovoce.core.locks import locked
 from sottovoce.corpus.utterance import Utterance
-from sottovoce.errors import InputError, first_few
-from sottovoce.files import write_text
 
 FORMAT = 2
 """Of the file; the first knew no names of dialogues."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sottovoce.anonymise.recording.timing import Alignment, TimedWord
 from sottovoce.anonymise.recording.words import Token
-from sottovoce.errors import InputError, UsageError
+from sottovoce.core.errors import InputError, UsageError
 
 Audio = NDArray[np.float32]
 How = Literal["silence", "noise", "beep", "cut"]
@@ -96,7 +96,7 @@ def mask(
     rate: int,
     alignment: Alignment,
     targets: Iterable[Target],
-    masking: Masking = Masking(),  # noqa: B008  # frozen
+    masking: Masking = Masking(),  # frozen
     *,
     rng: np.random.Generator | None = None,
 ) -> Masked:

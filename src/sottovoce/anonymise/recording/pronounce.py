@@ -18,7 +18,7 @@ from pathlib import Path
 from sottovoce.anonymise.recording.ipa import to_phones
 from sottovoce.anonymise.recording.spelling import readings, sounds
 from sottovoce.anonymise.recording.words import SIGNS, key
-from sottovoce.errors import InputError, MissingExtraError, UsageError
+from sottovoce.core.errors import InputError, MissingExtraError, UsageError
 
 Phones = tuple[str, ...]
 Lexicon = dict[str, tuple[Phones, ...]]

@@ -23,9 +23,9 @@ from sottovoce.anonymise.recording.slice import Rest, Slice, slice_words
 from sottovoce.anonymise.recording.timing import Alignment
 from sottovoce.anonymise.recording.words import tokens
 from sottovoce.anonymise.voice.method import VoiceAnonymiser
+from sottovoce.core.errors import InputError
 from sottovoce.corpus.audio import load_native
 from sottovoce.corpus.utterance import Utterance
-from sottovoce.errors import InputError
 
 Audio = NDArray[np.float32]
 

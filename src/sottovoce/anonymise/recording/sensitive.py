@@ -7,8 +7,8 @@ from pathlib import Path
 
 from sottovoce.anonymise.recording.mask import Target
 from sottovoce.anonymise.recording.words import Token, key, tokens
+from sottovoce.core.errors import InputError
 from sottovoce.corpus.lines import numbered
-from sottovoce.errors import InputError
 
 Found = Sequence[tuple[int, int, str]]
 """Private stretches of a text: first character, character after the last, what it is."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from sottovoce.anonymise.keys import Secret
-from sottovoce.errors import UsageError
+from sottovoce.core.errors import UsageError
 
 Rest = Literal["merge", "keep", "drop"]
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from sottovoce.anonymise.recording.timing import Alignment, TimedWord
+from sottovoce.core.errors import InputError
 from sottovoce.corpus.defects import place
 from sottovoce.corpus.lines import numbered
-from sottovoce.errors import InputError
 
 Times = Mapping[str, Alignment]
 """By utterance."""

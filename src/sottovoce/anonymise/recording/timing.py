@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sottovoce.errors import InputError
+from sottovoce.core.errors import InputError
 
 TRUSTED = 0.5
 """The least confidence at which the times of a word are believed."""

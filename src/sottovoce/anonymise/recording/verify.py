@@ -36,7 +36,7 @@ from sottovoce.anonymise.recording.traces import (
 from sottovoce.anonymise.recording.words import key, tokens
 from sottovoce.asr.normalise import normalise
 from sottovoce.asr.recogniser import Recogniser
-from sottovoce.errors import TooFewError
+from sottovoce.core.errors import TooFewError
 
 Audio = NDArray[np.float32]
 

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-from sottovoce.anonymise.letters import MARKS
+from sottovoce.core.unicode_offsets import MARKS
 
 SIGNS = {"&": "and", "%": "percent", "@": "at", "+": "plus", "€": "euros", "$": "dollars"}
 """Signs that are said aloud, in English."""

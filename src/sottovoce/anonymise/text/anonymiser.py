@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from sottovoce.anonymise.keys import Secret
-from sottovoce.anonymise.letters import composed
 from sottovoce.anonymise.text.detect import Detector
 from sottovoce.anonymise.text.entities import PRIVATE, TAU
 from sottovoce.anonymise.text.replace import Replacer, corpus_tables, table_sizes
 from sottovoce.anonymise.text.tokens import tokenise
 from sottovoce.anonymise.text.view import Finding
+from sottovoce.core.unicode_offsets import composed
 
 
 @dataclass(frozen=True, slots=True)

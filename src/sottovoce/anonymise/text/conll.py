@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sottovoce.errors import InputError
-from sottovoce.files import check_there
+from sottovoce.core.errors import InputError
+from sottovoce.core.files import check_there
 
 Span = tuple[int, int, str]
 """First word, the one after the last, type."""

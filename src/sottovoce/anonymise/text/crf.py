@@ -29,8 +29,8 @@ from sottovoce.anonymise.text.features import (
     word_attributes,
 )
 from sottovoce.anonymise.text.lexicon import PLACE_MARKS, Lexicon, core_of
-from sottovoce.errors import InputError
-from sottovoce.files import write_bytes
+from sottovoce.core.errors import InputError
+from sottovoce.core.files import write_bytes
 
 Floats = NDArray[np.float32]
 

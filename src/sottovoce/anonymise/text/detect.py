@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from sottovoce.anonymise.letters import Composed
 from sottovoce.anonymise.text import patterns
 from sottovoce.anonymise.text.adapters import own_tagger
 from sottovoce.anonymise.text.entities import (
@@ -32,7 +31,8 @@ from sottovoce.anonymise.text.lexicon import check_language, clitics, core_of, l
 from sottovoce.anonymise.text.lists import Phrases
 from sottovoce.anonymise.text.tokens import HIDDEN, Token, is_asr_view, sentences, tokenise
 from sottovoce.anonymise.text.view import Finding, View
-from sottovoce.errors import UsageError
+from sottovoce.core.errors import UsageError
+from sottovoce.core.unicode_offsets import Composed
 
 SURE = 0.5
 """Score from which a name is looked for in the whole document, and from which the first word of a

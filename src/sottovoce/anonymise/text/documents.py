@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from sottovoce.anonymise.text.anonymiser import Transformed
-from sottovoce.errors import InputError, UsageError
-from sottovoce.files import check_there
+from sottovoce.core.errors import InputError, UsageError
+from sottovoce.core.files import check_there
 
 FORMATS = ("lines", "kaldi", "jsonl", "ctm")
 _MARK = "\ufeff"

@@ -18,7 +18,7 @@ from sottovoce.anonymise.text.conll import Sentence, Span
 from sottovoce.anonymise.text.detect import Detector
 from sottovoce.anonymise.text.entities import Finder
 from sottovoce.anonymise.text.guarantee import leak_bound
-from sottovoce.errors import TooFewError
+from sottovoce.core.errors import TooFewError
 
 RESAMPLES = 1000
 DIRECT = frozenset({"PER", "EMAIL", "PHONE", "ID", "URL"})

@@ -21,8 +21,8 @@ from typing import Any
 
 from sottovoce.anonymise.text.entities import Entity, united
 from sottovoce.anonymise.text.tokens import HIDDEN
-from sottovoce.errors import InputError, UsageError
-from sottovoce.files import read_json
+from sottovoce.core.errors import InputError, UsageError
+from sottovoce.core.files import read_json
 
 GLINER = "gliner:"
 LABELS = {

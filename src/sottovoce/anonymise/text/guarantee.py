@@ -15,7 +15,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from sottovoce.errors import TooFewError, UsageError
+from sottovoce.core.errors import TooFewError, UsageError
 
 CONFIDENCE = 0.95
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from functools import cache
 from itertools import islice
 
-from sottovoce.anonymise.letters import composed
 from sottovoce.anonymise.text.lexicon import COMMON, LANGUAGES, core_of, read_table
+from sottovoce.core.unicode_offsets import composed
 
 FEWEST = 20
 """Words below which nothing can be said."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from sottovoce.errors import UsageError
+from sottovoce.core.errors import UsageError
 
 LANGUAGES = ("en", "de", "es", "fr", "it", "lv", "nl", "pt")
 LONGEST_PLACE = 4

@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from sottovoce.anonymise.letters import composed
 from sottovoce.anonymise.text.entities import TYPES, Entity
 from sottovoce.anonymise.text.lexicon import core_of
 from sottovoce.anonymise.text.tokens import tokenise
-from sottovoce.errors import InputError
-from sottovoce.files import check_there
+from sottovoce.core.errors import InputError
+from sottovoce.core.files import check_there
+from sottovoce.core.unicode_offsets import composed
 
 _JOINTS = re.compile(r"[-'’_@./:]+")
 

@@ -12,15 +12,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from sottovoce.anonymise.keys import Secret
-from sottovoce.anonymise.letters import composed
 from sottovoce.anonymise.text.calendar import MONTHS, THAT_DAY
 from sottovoce.anonymise.text.lexicon import lexicon
 from sottovoce.anonymise.text.surface import cased_like, genitive, inflected
 from sottovoce.anonymise.text.surrogates import Table, exemplar, table, tables
 from sottovoce.anonymise.text.tokens import HIDDEN
 from sottovoce.anonymise.text.view import Finding
-from sottovoce.errors import UsageError
-from sottovoce.registry import did_you_mean
+from sottovoce.core.errors import UsageError
+from sottovoce.core.registry import did_you_mean
+from sottovoce.core.unicode_offsets import composed
 
 SCOPES = ("none", "utterance", "document", "corpus")
 STRATEGIES = {

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any
 
 from sottovoce.anonymise.text.entities import TYPES, Entity
-from sottovoce.errors import InputError, UsageError
+from sottovoce.core.errors import InputError, UsageError
 
 SPACY = "spacy:"
 BATCH = 64

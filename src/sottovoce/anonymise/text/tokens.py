@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from sottovoce.anonymise.letters import MARKS
+from sottovoce.core.unicode_offsets import MARKS
 
 HIDDEN = "█████"
 """What stands for words that were found already."""

@@ -14,7 +14,7 @@ import numpy as np
 import soxr
 from numpy.typing import NDArray
 
-from sottovoce.errors import InputError, UsageError
+from sottovoce.core.errors import InputError, UsageError
 
 Audio = NDArray[np.float32]
 Samples = NDArray[np.float64]

@@ -16,12 +16,14 @@ from typing import Any
 
 from sottovoce import __version__
 from sottovoce.anonymise.keys import Secret
-from sottovoce.anonymise.lock import NAME as LOCK
-from sottovoce.anonymise.lock import locked
 from sottovoce.anonymise.voice.journal import NAME as JOURNAL
 from sottovoce.anonymise.voice.journal import Journal
 from sottovoce.anonymise.voice.layout import file_names, pseudonymous
 from sottovoce.anonymise.voice.method import VoiceAnonymiser
+from sottovoce.core.errors import InputError, SottovoceError, first_few
+from sottovoce.core.files import write_text
+from sottovoce.core.locks import NAME as LOCK
+from sottovoce.core.locks import locked
 from sottovoce.corpus.ahead import map_ahead
 from sottovoce.corpus.audio import load_native, save_audio
 from sottovoce.corpus.kaldi import FILES as KALDI
@@ -29,8 +31,6 @@ from sottovoce.corpus.kaldi import kaldi_files
 from sottovoce.corpus.manifest import NAME as MANIFEST
 from sottovoce.corpus.manifest import write_manifest
 from sottovoce.corpus.utterance import Corpus, Utterance
-from sottovoce.errors import InputError, SottovoceError, first_few
-from sottovoce.files import write_text
 
 RECORD = "anonymisation.json"
 _LISTS = (RECORD, MANIFEST, *KALDI)

@@ -35,10 +35,10 @@ from sottovoce.anonymise.voice.synthesis import (
     keep_energy,
 )
 from sottovoce.anonymise.voice.targets import SELECTIONS, Selection
-from sottovoce.arrays import load_arrays
+from sottovoce.core.arrays import load_arrays
+from sottovoce.core.errors import InputError
+from sottovoce.core.files import check_there
 from sottovoce.corpus.utterance import Corpus
-from sottovoce.errors import InputError
-from sottovoce.files import check_there
 from sottovoce.signal.world import Voice, analyse, find_f0
 
 Floats = NDArray[np.float64]

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from scipy.ndimage import uniform_filter1d
 
 from sottovoce.asr.content import HOP, REACH, ContentEncoder
+from sottovoce.core.errors import SottovoceError
 from sottovoce.corpus.audio import load_audio
 from sottovoce.corpus.utterance import Utterance
-from sottovoce.errors import SottovoceError
 
 Audio = NDArray[np.float32]
 Floats = NDArray[np.float64]

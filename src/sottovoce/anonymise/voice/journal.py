@@ -13,8 +13,8 @@ from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
 
-from sottovoce.errors import InputError
-from sottovoce.files import write_text
+from sottovoce.core.errors import InputError
+from sottovoce.core.files import write_text
 
 NAME = ".sottovoce.journal"
 

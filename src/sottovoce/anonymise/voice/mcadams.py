@@ -15,8 +15,8 @@ from numpy.lib.stride_tricks import sliding_window_view
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.voice.conditioning import RATE, Audio, Samples, condition
 from sottovoce.anonymise.voice.method import METHODS, MethodCard, Setting, recorded
+from sottovoce.core.errors import UsageError
 from sottovoce.corpus.utterance import Corpus
-from sottovoce.errors import UsageError
 from sottovoce.signal.lpc import Poles, burg, poles_of, predictors_of, refilter
 
 FRAME = RATE // 50

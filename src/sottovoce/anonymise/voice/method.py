@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.anonymise.keys import Secret
+from sottovoce.core.errors import UsageError
+from sottovoce.core.registry import Registry, did_you_mean
 from sottovoce.corpus.utterance import Corpus
-from sottovoce.errors import UsageError
-from sottovoce.registry import Registry, did_you_mean
 
 Audio = NDArray[np.float32]
 

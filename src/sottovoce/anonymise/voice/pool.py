@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.anonymise.voice.clusters import affinity_propagation
-from sottovoce.arrays import Arrays, load_arrays
+from sottovoce.core.arrays import Arrays, load_arrays
+from sottovoce.core.errors import InputError, TooFewError
+from sottovoce.core.files import check_there, write_bytes
 from sottovoce.corpus.audio import load_audio
 from sottovoce.corpus.utterance import Corpus
-from sottovoce.errors import InputError, TooFewError
-from sottovoce.files import check_there, write_bytes
 from sottovoce.signal.world import RATE, find_f0
 from sottovoce.speaker.embeddings import Embeddings
 from sottovoce.speaker.encoders import Encoder

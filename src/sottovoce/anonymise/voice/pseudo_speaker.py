@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.voice.pool import Floats, Pool, Vectors
-from sottovoce.errors import TooFewError
+from sottovoce.core.errors import TooFewError
 
 DISTANCES = ("plda", "cosine")
 PROXIMITIES = ("dense", "random", "near", "far", "sparse")

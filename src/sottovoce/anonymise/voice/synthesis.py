@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter1d
 
 from sottovoce.anonymise.voice.frames import ENVELOPE, PERIOD, RATE, STEP, energy_of
-from sottovoce.errors import InputError
-from sottovoce.networks import checked_sha256, load_network
+from sottovoce.core.errors import InputError
+from sottovoce.core.onnx_networks import checked_sha256, load_network
 from sottovoce.signal import world
 from sottovoce.signal.world import Voice
 

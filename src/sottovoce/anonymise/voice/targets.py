@@ -17,10 +17,10 @@ from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.voice.classes import CLASSES, VoiceModel, active, find_classes, shapes
 from sottovoce.anonymise.voice.conditioning import RATE, Samples
 from sottovoce.anonymise.voice.pitch import LogPitch, log_pitch
-from sottovoce.arrays import load_arrays
+from sottovoce.core.arrays import load_arrays
+from sottovoce.core.errors import InputError, SottovoceError
 from sottovoce.corpus.audio import load_audio
 from sottovoce.corpus.utterance import Corpus, Utterance
-from sottovoce.errors import InputError, SottovoceError
 from sottovoce.signal import world
 
 SELECTIONS = ("const", "perm", "rand")

@@ -15,8 +15,8 @@ from sottovoce.anonymise.voice.conditioning import Audio, Samples, condition
 from sottovoce.anonymise.voice.method import METHODS, MethodCard, Setting, recorded
 from sottovoce.anonymise.voice.pitch import LogPitch, gaussian_pitch, log_pitch
 from sottovoce.anonymise.voice.targets import shipped_targets
+from sottovoce.core.errors import UsageError
 from sottovoce.corpus.utterance import Corpus
-from sottovoce.errors import UsageError
 from sottovoce.signal import world
 from sottovoce.signal.warp import Floats, axis, bilinear, quadratic, read_at
 

@@ -46,8 +46,8 @@ from sottovoce.anonymise.voice.synthesis import (
     keep_energy,
 )
 from sottovoce.asr.content import ContentEncoder
+from sottovoce.core.errors import InputError
 from sottovoce.corpus.utterance import Corpus
-from sottovoce.errors import InputError
 from sottovoce.signal.world import find_f0
 from sottovoce.speaker.encoders import OnnxEncoder, campplus
 

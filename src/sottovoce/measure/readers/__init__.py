@@ -6,10 +6,10 @@ from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
-from sottovoce.errors import InputError
-from sottovoce.files import check_there
+from sottovoce.core.errors import InputError
+from sottovoce.core.files import check_there
+from sottovoce.core.registry import Registry
 from sottovoce.measure.scores import ScoreSource
-from sottovoce.registry import Registry
 
 Reader = Callable[[Path], ScoreSource]
 

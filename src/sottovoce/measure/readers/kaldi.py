@@ -11,8 +11,8 @@ from pathlib import Path
 
 import polars as pl
 
-from sottovoce.arrays import brief
-from sottovoce.errors import InputError, first_few
+from sottovoce.core.arrays import brief
+from sottovoce.core.errors import InputError, first_few
 from sottovoce.measure.readers.table import (
     BAD_LABEL,
     LINE,

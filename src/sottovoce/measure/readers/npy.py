@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from sottovoce.errors import InputError
+from sottovoce.core.errors import InputError
 from sottovoce.measure.readers.stream import Stream
 from sottovoce.measure.scores import CHUNK, FloatArray, as_scores, check_finite
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sottovoce.arrays import Arrays, load_arrays
-from sottovoce.errors import InputError
+from sottovoce.core.arrays import Arrays, load_arrays
+from sottovoce.core.errors import InputError
 from sottovoce.measure.scores import Scores, Speakers
 
 SIDES = ("mated", "nonmated")

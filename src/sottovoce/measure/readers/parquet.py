@@ -12,8 +12,8 @@ from pathlib import Path
 
 import polars as pl
 
-from sottovoce.arrays import brief
-from sottovoce.errors import InputError
+from sottovoce.core.arrays import brief
+from sottovoce.core.errors import InputError
 from sottovoce.measure.readers.stream import Stream
 from sottovoce.measure.readers.table import check_columns, from_table, mated_label
 from sottovoce.measure.scores import CHUNK, FloatArray, ScoreSource, as_scores, check_finite

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from sottovoce.arrays import brief
-from sottovoce.errors import InputError, first_few
+from sottovoce.core.arrays import brief
+from sottovoce.core.errors import InputError, first_few
 from sottovoce.measure.scores import Scores, Speakers
 
 MATED = ("mated", "target", "1", "true")

@@ -1,0 +1,1 @@
+"""Typed results of measuring, attacking and auditing, and their JSON form."""

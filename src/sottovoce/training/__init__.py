@@ -1,0 +1,1 @@
+"""Training of encoders, synthesisers and taggers (extra ``train``)."""

@@ -1,0 +1,58 @@
+"""The lock of a folder: one run at a time, and nothing left by a run that did nothing."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from sottovoce.core import locks as lock
+from sottovoce.core.errors import InputError
+from sottovoce.core.locks import NAME, locked
+
+
+def fail(folder: Path, *made: str) -> None:
+    """Work in a folder that leaves these files and fails."""
+    with locked(folder):
+        for name in made:
+            (folder / name).touch()
+        raise RuntimeError
+
+
+def test_work_that_fails_at_once_leaves_what_was_there(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    for name in ("mine", "new"):
+        with pytest.raises(RuntimeError):
+            fail(tmp_path / name)
+    assert os.listdir(tmp_path) == ["mine"] and not os.listdir(tmp_path / "mine")
+
+
+def test_work_that_left_something_keeps_its_folder(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError):
+        fail(tmp_path / "new", "half")
+    assert sorted(os.listdir(tmp_path / "new")) == [NAME, "half"]
+    with pytest.raises(RuntimeError):
+        fail(tmp_path / "new")
+    assert sorted(os.listdir(tmp_path / "new")) == [NAME, "half"]
+
+
+def test_a_lock_that_was_removed_meanwhile_holds_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def take(file: object) -> None:
+        (tmp_path / NAME).unlink()
+        (tmp_path / NAME).touch()
+
+    monkeypatch.setattr(lock, "_take", take)
+    with pytest.raises(InputError, match="another run"), locked(tmp_path):
+        pass
+
+
+def test_a_folder_is_held_once(tmp_path: Path) -> None:
+    with locked(tmp_path):
+        with pytest.raises(InputError, match="another run is writing into it"), locked(tmp_path):
+            pass
+        assert os.listdir(tmp_path) == [NAME]
+    with locked(tmp_path):
+        pass

@@ -1,0 +1,81 @@
+"""Names to things: own ones, those of other packages, and names that do not exist."""
+
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint
+
+import pytest
+
+from sottovoce.core import registry as registry_module
+from sottovoce.core.errors import UsageError
+from sottovoce.core.registry import Registry, did_you_mean
+
+
+@pytest.fixture
+def colours(monkeypatch: pytest.MonkeyPatch) -> Registry[str]:
+    """Two own colours; another package brings one more and one that is taken."""
+    foreign = [
+        EntryPoint("digits", "string:digits", "test.colours"),
+        EntryPoint("red", "string:hexdigits", "test.colours"),
+    ]
+
+    def entry_points(*, group: str) -> list[EntryPoint]:
+        return foreign if group == "test.colours" else []
+
+    monkeypatch.setattr(registry_module, "entry_points", entry_points)
+    made: Registry[str] = Registry("colour", group="test.colours")
+    made.add("red", "#f00")
+    made.add("green", "#0f0")
+    return made
+
+
+def test_adding_gives_the_thing_back(colours: Registry[str]) -> None:
+    assert colours.add("blue", "#00f") == "#00f"
+    assert colours["blue"] == "#00f"
+
+
+def test_a_name_is_taken_once(colours: Registry[str]) -> None:
+    with pytest.raises(UsageError, match="colour 'red' is registered already: choose another"):
+        colours.add("red", "#e00")
+    assert colours["red"] == "#f00"
+
+
+def test_other_packages_add_by_entry_point(colours: Registry[str]) -> None:
+    assert colours["digits"] == "0123456789"
+
+
+def test_own_names_come_first(colours: Registry[str]) -> None:
+    assert colours["red"] == "#f00"
+    assert list(colours) == ["red", "green", "digits"]
+
+
+def test_membership(colours: Registry[str]) -> None:
+    assert "red" in colours
+    assert "digits" in colours
+    assert "gren" not in colours
+    assert 3 not in colours
+
+
+def test_a_near_name_is_suggested(colours: Registry[str]) -> None:
+    with pytest.raises(UsageError, match=r"^no colour is called 'gren'; did you mean 'green'\?$"):
+        colours["gren"]
+    with pytest.raises(UsageError, match="did you mean 'digits'"):
+        colours["digit"]
+
+
+def test_far_off_names_get_the_whole_list(colours: Registry[str]) -> None:
+    with pytest.raises(UsageError, match=r"no colour is called 'xyz'; known: digits, green, red$"):
+        colours["xyz"]
+
+
+def test_did_you_mean_takes_the_nearest() -> None:
+    known = ["min_cllr", "cllr", "eer", "rocch_eer"]
+    assert did_you_mean("measure", "mincllr", known).endswith("did you mean 'min_cllr'?")
+    assert did_you_mean("measure", "err", known).endswith("did you mean 'eer'?")
+
+
+def test_no_entry_points_are_looked_up_on_import() -> None:
+    made: Registry[str] = Registry("thing", group="no.such.group")
+    assert list(made) == []
+    with pytest.raises(UsageError):
+        made["anything"]
