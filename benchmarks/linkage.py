@@ -19,9 +19,9 @@ import sys
 import numpy as np
 from timing import HEAD, cpu, row
 
+from sottovoce.core.types import Vectors
 from sottovoce.speaker import Backend, Cosine, Embeddings, Plda, speaker_means
 from sottovoce.speaker.backends import Counts
-from sottovoce.speaker.embeddings import Vectors
 
 MODELS, TRIALS, DIMENSION = 22_024, 4_949, 192
 ROWS = 256

@@ -25,10 +25,11 @@ from sottovoce.asr.content import (
     pieces,
 )
 from sottovoce.core.errors import InputError
+from sottovoce.core.types import Audio, Features
 from sottovoce.signal.level import prepared
 
 
-def babble(seconds: float, seed: int = 0) -> content.Audio:
+def babble(seconds: float, seed: int = 0) -> Audio:
     """A buzz whose pitch and colour change a few times a second."""
     rng = np.random.default_rng(seed)
     t = np.arange(int(seconds * 16000)) / 16000
@@ -44,7 +45,7 @@ def encoder() -> ContentEncoder:
     return ContentEncoder()
 
 
-def distance(found: content.Features, wanted: content.Features) -> float:
+def distance(found: Features, wanted: Features) -> float:
     return float(np.linalg.norm(found - wanted) / np.linalg.norm(wanted))
 
 
@@ -120,9 +121,7 @@ def test_threads_share_an_encoder(encoder: ContentEncoder) -> None:
         (np.ones(100, np.float32), "at least"),
     ],
 )
-def test_what_has_no_content_is_refused(
-    encoder: ContentEncoder, audio: content.Audio, words: str
-) -> None:
+def test_what_has_no_content_is_refused(encoder: ContentEncoder, audio: Audio, words: str) -> None:
     with pytest.raises(InputError, match=words):
         encoder.features(audio)
 

@@ -14,11 +14,11 @@ import pytest
 from numpy.typing import NDArray
 
 from sottovoce.core.errors import InputError, SottovoceError, TooFewError
+from sottovoce.core.types import Vectors
 from sottovoce.measure import pair_scores
 from sottovoce.measure.similarity import READINGS, Similarity, similarity
 from sottovoce.speaker import Backend, Cosine, Embeddings, Euclidean, Plda
 from sottovoce.speaker.backends import Counts
-from sottovoce.speaker.embeddings import Vectors
 
 Array = NDArray[np.float64]
 

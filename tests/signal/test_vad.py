@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sottovoce.signal.vad import Audio, speech_frames, without_pauses
+from sottovoce.core.types import Audio
+from sottovoce.signal.vad import speech_frames, without_pauses
 
 RATE = 16000
 

@@ -11,10 +11,11 @@ import soundfile
 
 from sottovoce.cli import run
 from sottovoce.core.errors import InputError
+from sottovoce.core.types import Audio, Vector
 from sottovoce.corpus import open_corpus
 from sottovoce.speaker import embedding
 from sottovoce.speaker.embedding import embed_corpus
-from sottovoce.speaker.encoders import Audio, EncoderCard, Vector, prepare
+from sottovoce.speaker.encoders import EncoderCard, prepare
 from sottovoce.speaker.readers import read_embeddings
 
 

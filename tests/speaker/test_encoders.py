@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from sottovoce.core.errors import InputError, SottovoceError, UsageError
+from sottovoce.core.types import Audio, Vector
 from sottovoce.speaker import encoders
 from sottovoce.speaker.encoders import OnnxEncoder, campplus, make_encoder, prepare
 
 
-def voice(pitch: float, seconds: float = 2.0, rate: int = 16000, seed: int = 0) -> encoders.Audio:
+def voice(pitch: float, seconds: float = 2.0, rate: int = 16000, seed: int = 0) -> Audio:
     """A buzz with formants: enough of a voice for an encoder to tell two apart."""
     t = np.arange(int(seconds * rate)) / rate
     tone = sum(np.sin(2 * np.pi * pitch * k * t) / k for k in range(1, 30))
@@ -25,7 +26,7 @@ def encoder() -> OnnxEncoder:
     return campplus()
 
 
-def cosine(a: encoders.Vector, b: encoders.Vector) -> float:
+def cosine(a: Vector, b: Vector) -> float:
     return float(a @ b / np.linalg.norm(a) / np.linalg.norm(b))
 
 
@@ -64,7 +65,7 @@ def test_short_and_long_recordings(encoder: OnnxEncoder) -> None:
         (np.ones(100, np.float32), "at least 0.1 s"),
     ],
 )
-def test_what_has_no_voice_is_refused(audio: encoders.Audio, words: str) -> None:
+def test_what_has_no_voice_is_refused(audio: Audio, words: str) -> None:
     with pytest.raises(SottovoceError, match=words):
         prepare(audio, 16000)
 

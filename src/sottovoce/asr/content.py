@@ -17,10 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.core.onnx_networks import checked_sha256, load_network
+from sottovoce.core.types import Audio, Features
 from sottovoce.signal.level import prepared
-
-Audio = NDArray[np.float32]
-Features = NDArray[np.float32]
 
 RATE = 16_000
 HOP = 384

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from sottovoce.asr.content import HOP, RATE, REACH, ContentEncoder
 from sottovoce.core.errors import InputError, MissingExtraError
 from sottovoce.core.onnx_networks import checked_sha256, load_network
+from sottovoce.core.types import Audio
 from sottovoce.signal.level import prepared
-
-Audio = NDArray[np.float32]
 
 PACKAGE = "moonshine_voice"
 DECODER = (

@@ -16,10 +16,9 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
 from sottovoce.core.errors import TooFewError
+from sottovoce.core.types import FloatArray, IntArray
 from sottovoce.measure.intervals import share_interval
-from sottovoce.speaker.embeddings import Embeddings, IntArray
-
-Floats = NDArray[np.float64]
+from sottovoce.speaker.embeddings import Embeddings
 
 FOLDS = 5
 PENALTY = 1.0
@@ -117,23 +116,23 @@ def _folds(
     return np.asarray(fold_of[np.searchsorted(speakers, who)])
 
 
-def _scaled(vectors: NDArray[np.float32]) -> Floats:
+def _scaled(vectors: NDArray[np.float32]) -> FloatArray:
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     unit = unit - unit.mean(axis=0)
     return np.asarray(unit / np.maximum(unit.std(axis=0), 1e-9), np.float64)
 
 
-def _with_one(vectors: Floats) -> Floats:
+def _with_one(vectors: FloatArray) -> FloatArray:
     return np.column_stack((vectors, np.ones(len(vectors))))
 
 
-def _train(vectors: Floats, answers: IntArray, count: int) -> Floats:
+def _train(vectors: FloatArray, answers: IntArray, count: int) -> FloatArray:
     """Weights, one column a value, by maximum likelihood with a penalty."""
     inputs = _with_one(vectors)
     shape = (inputs.shape[1], count)
     rows = np.arange(len(answers))
 
-    def loss(flat: Floats) -> tuple[float, Floats]:
+    def loss(flat: FloatArray) -> tuple[float, FloatArray]:
         weights = flat.reshape(shape)
         logits = inputs @ weights
         pull = softmax(logits, axis=1)
@@ -149,6 +148,6 @@ def _train(vectors: Floats, answers: IntArray, count: int) -> Floats:
     return np.asarray(found.x.reshape(shape))
 
 
-def _by_speaker(values: Floats, who: IntArray) -> Floats:
+def _by_speaker(values: FloatArray, who: IntArray) -> FloatArray:
     _, at = np.unique(who, return_inverse=True)
     return np.asarray(np.bincount(at, values) / np.bincount(at))

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from sottovoce.core.errors import InputError, TooFewError
 from sottovoce.core.files import write_bytes
+from sottovoce.core.types import FloatArray, IntArray, Vectors
 from sottovoce.measure.scores import Scores, Speakers
 from sottovoce.speaker.backends import Backend
-from sottovoce.speaker.embeddings import Embeddings, IntArray, Vectors, speaker_means
+from sottovoce.speaker.embeddings import Embeddings, speaker_means
 
 Over = Literal["model", "mean", "max"]
-Floats = NDArray[np.float64]
 
 MOST = 50_000_000
 """Pairs that are scored into one table; re-identification over more needs no table."""
@@ -43,7 +43,7 @@ class Cohort:
 class ScoreTable:
     """Enrolled speakers × trials."""
 
-    values: Floats
+    values: FloatArray
     enrolled: NDArray[np.str_]
     trials: NDArray[np.str_]
     """The id of each trial."""
@@ -124,7 +124,7 @@ def score_all(
 
 def _models(
     models: Vectors, counts: IntArray, trials: Vectors, backend: Backend, cohort: Cohort | None
-) -> Floats:
+) -> FloatArray:
     values = _product(models, counts, trials, backend)
     if cohort is None:
         return values
@@ -145,19 +145,19 @@ def _models(
     )
 
 
-def _product(models: Vectors, counts: IntArray, trials: Vectors, backend: Backend) -> Floats:
+def _product(models: Vectors, counts: IntArray, trials: Vectors, backend: Backend) -> FloatArray:
     rows = backend.enrol(models, counts).astype(np.float64)
     return np.asarray(rows @ backend.trial(trials, counts).astype(np.float64).T)
 
 
-def _level(scores: Floats, nearest: int) -> tuple[Floats, Floats]:
+def _level(scores: FloatArray, nearest: int) -> tuple[FloatArray, FloatArray]:
     """Mean and spread of the largest scores of each row."""
     top = -np.partition(-scores, nearest - 1, axis=1)[:, :nearest]
     spread = top.std(axis=1)
     return top.mean(axis=1), np.maximum(spread, 1e-12)
 
 
-def _gathered(single: Floats, speakers: IntArray, counts: IntArray, over: Over) -> Floats:
+def _gathered(single: FloatArray, speakers: IntArray, counts: IntArray, over: Over) -> FloatArray:
     order = np.argsort(speakers, kind="stable")
     starts = np.concatenate(([0], np.cumsum(counts)[:-1]))
     join = np.maximum if over == "max" else np.add

@@ -16,10 +16,11 @@ import numpy as np
 
 from sottovoce.attack.score import ScoreTable, score_all
 from sottovoce.core.errors import SottovoceError, TooFewError
+from sottovoce.core.types import IntArray
 from sottovoce.measure import eer, min_cllr
 from sottovoce.measure.scores import Scores
 from sottovoce.speaker.backends import Backend
-from sottovoce.speaker.embeddings import Embeddings, IntArray
+from sottovoce.speaker.embeddings import Embeddings
 from sottovoce.speaker.linkage import LINKAGES, Settings, make_linkage
 
 Merit = tuple[float, float]

@@ -25,13 +25,14 @@ from sottovoce.audit.measuring import (
 )
 from sottovoce.audit.provenance import provenance
 from sottovoce.audit.scene import Scene, divide, prepare
-from sottovoce.audit.steps import Progress, Recipe, Speech, Workshop, key_of, operators_secret
+from sottovoce.audit.steps import Recipe, Speech, Workshop, key_of, operators_secret
 from sottovoce.audit.tidy import tidy
 from sottovoce.audit.utility import RATED, installed, quality, sample, sound_kept, words_kept
 from sottovoce.audit.vetting import Vetted, open_outside, vet
 from sottovoce.core.errors import InputError
 from sottovoce.core.files import write_bytes, write_text
 from sottovoce.core.locks import locked
+from sottovoce.core.types import Progress, StageProgress
 from sottovoce.corpus.formats import BUILTIN
 from sottovoce.corpus.utterance import Corpus, Utterance
 from sottovoce.speaker.encoders import make_encoder
@@ -63,7 +64,7 @@ def run_audit(
     *,
     jobs: int = 2,
     audio: bool = True,
-    progress: Progress | None = None,
+    progress: StageProgress | None = None,
 ) -> Audit:
     """Corpus → anonymise → attack → measure → report, into ``folder``."""
     _refuse_strangers(folder)
@@ -77,7 +78,7 @@ def run_audit(
 class _Run:
     """One study in one folder."""
 
-    def __init__(self, study: Study, folder: Path, jobs: int, progress: Progress) -> None:
+    def __init__(self, study: Study, folder: Path, jobs: int, progress: StageProgress) -> None:
         self.study, self.folder, self.jobs, self.progress = study, folder, jobs, progress
         corpus = open_outside(study.corpus, folder)
         train = None if study.train is None else open_outside(study.train, folder)
@@ -277,7 +278,7 @@ class _Run:
         """All that utility follows from, besides the speech."""
         return [self.study.utility.model_dump(), self.study.interval, self.study.seed, installed()]
 
-    def _show(self, label: str) -> Callable[[int, int], None]:
+    def _show(self, label: str) -> Progress:
         return lambda done, total: self.progress(label, done, total)
 
     def _examples(self, pairs: list[tuple[Utterance, Utterance]]) -> Iterator[dict[str, Any]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,14 +18,13 @@ from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.voice import METHODS, make_method
 from sottovoce.anonymise.voice.corpus import RECORD, anonymise_corpus
 from sottovoce.core.errors import InputError
+from sottovoce.core.types import Progress, StageProgress
 from sottovoce.corpus.manifest import read_manifest
 from sottovoce.corpus.utterance import Corpus
 from sottovoce.speaker.embedding import embed_corpus
 from sottovoce.speaker.embeddings import Embeddings
 from sottovoce.speaker.encoders import Encoder
 from sottovoce.speaker.readers import read_embeddings
-
-Progress = Callable[[str, int, int], None]
 
 
 def key_of(*parts: Any) -> str:
@@ -109,7 +108,7 @@ class Workshop:
     folder: Path
     encoder: Encoder
     jobs: int = 2
-    progress: Progress | None = None
+    progress: StageProgress | None = None
     _read: dict[Path, Embeddings] = field(default_factory=dict, repr=False)
 
     def anonymise(self, speech: Speech, recipe: Recipe, secret: Secret, label: str) -> Speech:
@@ -145,7 +144,7 @@ class Workshop:
             self._read[target] = read_embeddings(target)
         return self._read[target]
 
-    def _show(self, label: str) -> Callable[[int, int], None] | None:
+    def _show(self, label: str) -> Progress | None:
         show = self.progress
         return None if show is None else lambda done, total: show(label, done, total)
 

@@ -7,12 +7,12 @@ from importlib.util import find_spec
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sottovoce.asr import moonshine as recognising
 from sottovoce.asr.normalise import normalise
 from sottovoce.asr.recogniser import Recogniser, make_recogniser
 from sottovoce.core.errors import SottovoceError, TooFewError
+from sottovoce.core.types import Audio, Progress
 from sottovoce.corpus.ahead import map_ahead
 from sottovoce.corpus.audio import load_audio
 from sottovoce.corpus.utterance import Corpus, Utterance
@@ -31,8 +31,6 @@ from sottovoce.signal.world import find_f0
 
 RECOGNISER = "moonshine-tiny"
 ENGLISH = ("", "en", "eng", "english", "en-us", "en-gb")
-Audio = NDArray[np.float32]
-Progress = Callable[[int, int], None]
 Item = TypeVar("Item")
 Found = TypeVar("Found")
 

@@ -14,10 +14,10 @@ from sottovoce.audit.config import Study, complaint
 from sottovoce.audit.limits import Limit
 from sottovoce.audit.measuring import groups_of, similarity_of
 from sottovoce.audit.replay import Repetition, steps_of
-from sottovoce.audit.steps import Progress
 from sottovoce.audit.tidy import tidy
 from sottovoce.core.errors import InputError, UsageError
 from sottovoce.core.files import read_json
+from sottovoce.core.types import StageProgress
 from sottovoce.corpus.manifest import NAME, read_manifest
 from sottovoce.corpus.utterance import Corpus
 
@@ -50,7 +50,7 @@ class Verification:
         return {name: list(getattr(self, name)) for name in self.__slots__}
 
 
-def verify(folder: Path, *, progress: Progress | None = None) -> Verification:
+def verify(folder: Path, *, progress: StageProgress | None = None) -> Verification:
     """Attack and measure again; what differs, by its file or its place in ``measures.json``."""
     findings = load(folder)
     study = _study(folder / FINDINGS, findings["study"])

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from sottovoce.anonymise.voice.corpus import refuse_nested
-from sottovoce.audit.steps import Progress, Speech
+from sottovoce.audit.steps import Speech
 from sottovoce.core.errors import InputError, SottovoceError
+from sottovoce.core.types import StageProgress
 from sottovoce.corpus.ahead import map_ahead
 from sottovoce.corpus.audio import load_audio
 from sottovoce.corpus.formats import open_corpus
@@ -35,7 +36,7 @@ def open_outside(name: str, folder: Path) -> Corpus:
     return corpus
 
 
-def vet(corpus: Corpus, *, jobs: int = 2, progress: Progress | None = None) -> Vetted:
+def vet(corpus: Corpus, *, jobs: int = 2, progress: StageProgress | None = None) -> Vetted:
     """Read every recording once; what cannot be used is left out by name, not silently."""
     good, excluded, samples = set(), [], 0
     places = {one.id: corpus.where(i) for i, one in enumerate(corpus)}

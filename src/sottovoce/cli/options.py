@@ -15,6 +15,7 @@ import click
 
 from sottovoce.core.errors import UsageError
 from sottovoce.core.files import fingerprint, write_text
+from sottovoce.core.types import Progress, StageProgress
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -107,23 +108,24 @@ def key_values(pairs: Iterable[str], option: str = "--set") -> dict[str, str]:
 
 
 @contextmanager
-def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
+def progress_bar(label: str) -> Iterator[Progress]:
     """A bar with the time left, on a terminal only and on standard error."""
     with stage_bar() as show:
         yield lambda done, total: show(label, done, total)
 
 
 @contextmanager
-def stage_bar() -> Iterator[Callable[[str, int, int], None]]:
+def stage_bar() -> Iterator[StageProgress]:
     """A bar with the time left that names what is being done."""
     if not sys.stderr.isatty():
         yield lambda name, done, total: None
         return
+    from rich import progress as rich_progress
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with rich_progress.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         tasks: dict[str, Any] = {}
 
         def show(name: str, done: int, total: int) -> None:

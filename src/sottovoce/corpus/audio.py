@@ -24,10 +24,9 @@ from numpy.typing import NDArray
 
 from sottovoce.core.errors import InputError, UsageError
 from sottovoce.core.files import write_bytes
+from sottovoce.core.types import Audio
 from sottovoce.corpus.ahead import map_ahead
 from sottovoce.corpus.utterance import Utterance
-
-Audio = NDArray[np.float32]
 
 SHORTEST = 0.05
 """Seconds an utterance must have: a few pitch periods, and a frame or two of most features."""

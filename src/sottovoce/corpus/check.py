@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from sottovoce.core.errors import InputError
+from sottovoce.core.types import Progress
 from sottovoce.corpus.ahead import map_ahead
 from sottovoce.corpus.audio import Length, load_length, load_native
 from sottovoce.corpus.defects import Defect
 from sottovoce.corpus.utterance import Corpus, Utterance
-
-Progress = Callable[[int, int], None]
 
 UNKNOWN = "unknown"
 """What an empty gender or language is counted under."""

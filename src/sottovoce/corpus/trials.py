@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.core.errors import InputError, UsageError, first_few
+from sottovoce.core.types import IntArray
 from sottovoce.corpus.defects import Defects, place
 from sottovoce.corpus.lines import numbered
 from sottovoce.corpus.utterance import Corpus, Utterance
 
-IntArray = NDArray[np.int64]
 Seed = int | np.random.Generator
 
 BLOCK = 1 << 20

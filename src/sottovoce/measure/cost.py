@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.measure.scores import CHUNK, FloatArray
+from sottovoce.core.types import RealArray
+from sottovoce.measure.scores import CHUNK
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +28,12 @@ class Cost:
         return Cost(self.total + spread * float(rng.standard_normal()), self.squares)
 
 
-def bits(scores: FloatArray) -> NDArray[np.float64]:
+def bits(scores: RealArray) -> NDArray[np.float64]:
     """log2(1 + e^s) of each score, stable for any s: the cost of calling it mated."""
     return np.logaddexp(0.0, scores.astype(np.float64)) / math.log(2.0)
 
 
-def cost(scores: FloatArray) -> Cost:
+def cost(scores: RealArray) -> Cost:
     """Add up the costs of some scores, a chunk at a time."""
     total = Cost()
     for start in range(0, len(scores), CHUNK):

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.core.errors import TooFewError
+from sottovoce.core.types import IntArray, Progress
 from sottovoce.measure.population import Conversations, enrolment_numbers
 from sottovoce.measure.risk import Settings
-from sottovoce.measure.scores import IntArray
 from sottovoce.measure.singling_out import (
     LITERAL_DRAWS,
     Draws,
@@ -55,7 +53,7 @@ class Crowd:
         self.draws = Draws.make(len(who), len(self.chosen), draws, rng)
         self.outcome = literal_isolations if settings.literal else isolations
 
-    def isolations(self, progress: Callable[[int, int], None] | None) -> NDArray[np.float64]:
+    def isolations(self, progress: Progress | None) -> NDArray[np.float64]:
         """Share of isolations (predicates × sizes)."""
         found = np.empty((len(self.chosen), len(self.sizes)))
         for start in range(0, len(self.chosen), 64):

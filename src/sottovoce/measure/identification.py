@@ -15,13 +15,11 @@ from numpy.typing import NDArray
 from scipy.special import betaln, digamma, gammaln, polygamma, xlogy
 
 from sottovoce.core.errors import TooFewError
+from sottovoce.core.types import FloatArray, IntArray
 from sottovoce.measure.population import Standing
-from sottovoce.measure.scores import IntArray
-
-FloatMatrix = NDArray[np.float64]
 
 
-def top_k(standing: Standing, populations: list[int], k: int = 1) -> FloatMatrix:
+def top_k(standing: Standing, populations: list[int], k: int = 1) -> FloatArray:
     r"""Probability that the true speaker is among the first k (trials × populations).
 
     A tie counts against the adversary, as in Vauquier et al. eq. 3. With x others in the draw who
@@ -39,7 +37,7 @@ def top_k(standing: Standing, populations: list[int], k: int = 1) -> FloatMatrix
     return found[inverse]
 
 
-def expected_rank(standing: Standing, populations: list[int]) -> FloatMatrix:
+def expected_rank(standing: Standing, populations: list[int]) -> FloatArray:
     """Mean rank of the true speaker (trials × populations); equal scores share their ranks."""
     rest = standing.models - max(1, standing.core)
     core = standing.core_above + standing.core_equal / 2
@@ -135,15 +133,15 @@ def fit_beta_binomial(values: IntArray, total: int) -> tuple[float, float]:
     return float(np.exp(logs[0])), float(np.exp(logs[1]))
 
 
-def _fit(logs: FloatMatrix, x: IntArray, weights: FloatMatrix, total: int) -> float:
+def _fit(logs: FloatArray, x: IntArray, weights: FloatArray, total: int) -> float:
     """Mean log-likelihood, up to a constant."""
     alpha, beta = np.exp(logs)
     return float(weights @ betaln(x + alpha, total - x + beta) - betaln(alpha, beta))
 
 
 def _fit_derivatives(
-    logs: FloatMatrix, x: IntArray, weights: FloatMatrix, total: int
-) -> tuple[FloatMatrix, FloatMatrix]:
+    logs: FloatArray, x: IntArray, weights: FloatArray, total: int
+) -> tuple[FloatArray, FloatArray]:
     """Slope and curvature of the mean log-likelihood in the logarithms of the parameters."""
     alpha, beta = np.exp(logs)
     both = alpha + beta

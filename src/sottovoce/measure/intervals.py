@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import ndtri, stdtrit
 
+from sottovoce.core.types import IntArray, RealArray
 from sottovoce.measure import acceleration
 from sottovoce.measure.cost import Cost, bits
-from sottovoce.measure.scores import FloatArray, IntArray, Scores, ScoreSource, Speakers
+from sottovoce.measure.scores import Scores, ScoreSource, Speakers
 from sottovoce.measure.tally import Tally
 
 Method = Literal["centred", "reflected", "range"]
@@ -35,7 +36,7 @@ MIN_SPEAKERS = 5
 MIN_TRIALS = 20
 """With fewer trials of a kind there is no interval: resamples of a handful agree on too much."""
 
-Weighted = Callable[[FloatArray], NDArray[np.float64]]
+Weighted = Callable[[RealArray], NDArray[np.float64]]
 """From weights (speakers × resamples) to weighted counts (resamples × cells)."""
 
 _WORTH_COMPILING = 10**8
@@ -172,12 +173,12 @@ def _draw_weights(count: int, rng: np.random.Generator) -> IntArray:
     return counts.reshape(count, BATCH)
 
 
-def _by_resample(counts: FloatArray) -> NDArray[np.float64]:
+def _by_resample(counts: RealArray) -> NDArray[np.float64]:
     """Cells × resamples to resamples × cells."""
     return np.ascontiguousarray(counts.T, dtype=np.float64)
 
 
-def _sorted_cells(tally: Tally, scores: FloatArray) -> tuple[IntArray, IntArray]:
+def _sorted_cells(tally: Tally, scores: RealArray) -> tuple[IntArray, IntArray]:
     """An order of the scores by cell, and where each cell starts in it (one more at the end)."""
     order = np.argsort(scores)
     ordered = scores[order]
@@ -197,7 +198,7 @@ def _sums(
 
 
 def _one_way(
-    tally: Tally, scores: FloatArray, who: Speakers, dtype: type[np.floating[Any]]
+    tally: Tally, scores: RealArray, who: Speakers, dtype: type[np.floating[Any]]
 ) -> sparse.csr_array:
     """Cells × speakers: times the weights, the weighted mated counts."""
     order, starts = _sorted_cells(tally, scores)
@@ -206,7 +207,7 @@ def _one_way(
 
 def _two_way(
     tally: Tally,
-    scores: FloatArray,
+    scores: RealArray,
     who: Speakers,
     replicates: int,
     dtype: type[np.floating[Any]],
@@ -241,7 +242,7 @@ def _blockwise(
         sums = _sums(np.arange(end - begin), inside, end - begin, dtype)
         blocks.append((slice(begin, end), slice(low, high), sums))
 
-    def counts(w: FloatArray) -> NDArray[np.float64]:
+    def counts(w: RealArray) -> NDArray[np.float64]:
         total = np.zeros((len(starts) - 1, w.shape[1]), dtype)
         a, b = np.empty((2, _BLOCK_TRIALS, w.shape[1]), dtype)
         for trials, cells, sums in blocks:
@@ -255,7 +256,7 @@ def _blockwise(
     return counts
 
 
-def _costs(scores: Scores, who: Speakers) -> Callable[[FloatArray], tuple[FloatArray, FloatArray]]:
+def _costs(scores: Scores, who: Speakers) -> Callable[[RealArray], tuple[RealArray, RealArray]]:
     """Weights to weighted sums of the costs of mated and of non-mated trials."""
     mated = np.bincount(who.mated, bits(-scores.mated), minlength=who.count)
     pairs = (who.nonmated_enrol, who.nonmated_trial)

@@ -14,10 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.core.types import IntArray, Vectors
 from sottovoce.measure.calibration import oracle_blocks
 from sottovoce.measure.linkability import d_sys_of
-from sottovoce.measure.population import Vectors
-from sottovoce.measure.scores import IntArray
 from sottovoce.measure.tally import Tally, count_on, make_cuts
 from sottovoce.measure.verification import eer, min_cllr_of, rocch_eer_of
 

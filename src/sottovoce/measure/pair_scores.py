@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from sottovoce.core.errors import InputError
+from sottovoce.core.types import FloatArray, IntArray, Progress, Vectors
 from sottovoce.measure.calibration import (
     Blocks,
     Calibration,
@@ -22,12 +23,9 @@ from sottovoce.measure.calibration import (
     laplace_blocks,
     pool,
 )
-from sottovoce.measure.summary import Progress
 from sottovoce.measure.tally import Tally, make_cuts
 from sottovoce.speaker import Backend
-from sottovoce.speaker.embeddings import IntArray, Vectors
 
-Floats = NDArray[np.float64]
 Scores32 = NDArray[np.float32]
 
 BLOCK_SCORES = 1 << 22
@@ -113,7 +111,7 @@ class PairScores:
 class SpeakerPairs:
     """What is kept of a set of scores, by pair of speakers."""
 
-    similarity: Floats
+    similarity: FloatArray
     """S(i, j) = sigmoid(mean LLR over the pairs of recordings of speakers i and j)."""
     counts: NDArray[np.float32] | None
     """Scores of speakers i and j on each step of the calibration, or on each few steps."""
@@ -147,7 +145,7 @@ class _Steps:
     that holds the start of a step have to be looked up.
     """
 
-    def __init__(self, starts: Floats, cells: int = 1 << 14) -> None:
+    def __init__(self, starts: FloatArray, cells: int = 1 << 14) -> None:
         exact = starts[1:].astype(np.float32)  # mated scores, which are single precision
         self.starts, self.cells = exact, cells
         self.low = exact[0] if len(exact) else np.float32(0)
@@ -181,7 +179,7 @@ def _count(
     return counts.reshape(shape)
 
 
-def dominance(matrix: Floats, weights: Floats) -> float:
+def dominance(matrix: FloatArray, weights: FloatArray) -> float:
     """Mean of the diagonal less mean of the rest, signed: D_diag before its absolute value.
 
     An element of the diagonal counts w_i times, one off it w_i·w_j times.
@@ -191,7 +189,9 @@ def dominance(matrix: Floats, weights: Floats) -> float:
     return float(weights @ diagonal / total - rest / (total**2 - squares.sum()))
 
 
-def resampled_dominance(counts: NDArray[np.float32], weights: Floats, progress: Progress) -> Floats:
+def resampled_dominance(
+    counts: NDArray[np.float32], weights: FloatArray, progress: Progress
+) -> FloatArray:
     """The dominance of each resample (a row of weights of speakers), calibrated anew."""
     n, _, cells = counts.shape
     size = max(1, min(MOST_RESAMPLES, (1 << 24) // (n * max(n, cells))))
@@ -214,7 +214,7 @@ def resampled_dominance(counts: NDArray[np.float32], weights: Floats, progress: 
     return draws
 
 
-def _step_llrs(mated: Floats, nonmated: Floats) -> Floats:
+def _step_llrs(mated: FloatArray, nonmated: FloatArray) -> FloatArray:
     """The LLR of each step after PAV and Laplace's rule on weighted counts."""
     nonmated = np.maximum(np.rint(nonmated), 0)  # whole numbers, but for rounding in float32
     blocks: Blocks = laplace_blocks(pool(mated, nonmated))

@@ -13,11 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.core.errors import InputError, TooFewError
-from sottovoce.measure.scores import IntArray
+from sottovoce.core.types import IntArray, Progress, Vectors
 from sottovoce.speaker import Backend, Embeddings, speaker_means, steadied
-
-Vectors = NDArray[np.float32]
-Progress = Callable[[int, int], None]
 
 OWN = np.finfo(np.float32).min
 """Put in place of the score of the true speaker: below all others."""

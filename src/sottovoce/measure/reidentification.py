@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.core.errors import InputError, TooFewError, first_few
+from sottovoce.core.types import Progress, StageProgress
 from sottovoce.measure import acceleration
 from sottovoce.measure.crowd import Crowd
 from sottovoce.measure.identification import (
@@ -48,8 +49,6 @@ from sottovoce.speaker import Backend, Cosine, Embeddings
 
 _WORTH_COMPILING = 10**8
 _MOST = 10**6
-Stage = Callable[[str, int, int], None]
-"""Told what is being done, how much of it is done, and how much there is."""
 
 
 def reidentify(
@@ -58,7 +57,7 @@ def reidentify(
     backend: Backend | None = None,
     *,
     settings: Settings | None = None,
-    progress: Stage | None = None,
+    progress: StageProgress | None = None,
 ) -> Reidentification:
     """Measure the risk that speakers of ``trial`` are found again among those of ``enrol``.
 
@@ -132,7 +131,7 @@ def _one_length(
     settings: Settings,
     length: int,
     sizes: list[int],
-    progress: Stage | None,
+    progress: StageProgress | None,
 ) -> None:
     # a generator for each purpose, so that leaving one thing out changes nothing else
     making, drawing, spreading, crowding = np.random.default_rng([settings.seed, length]).spawn(4)
@@ -173,7 +172,7 @@ def _one_length(
         result.notes.append(f"Singling Out, length {length}: {error}")
 
 
-def _named(progress: Stage | None, name: str) -> Callable[[int, int], None] | None:
+def _named(progress: StageProgress | None, name: str) -> Progress | None:
     return None if progress is None else lambda done, total: progress(name, done, total)
 
 
@@ -282,7 +281,7 @@ class _Adder:
         trial: Embeddings,
         backend: Backend,
         rng: np.random.Generator,
-        progress: Callable[[int, int], None] | None,
+        progress: Progress | None,
     ) -> None:
         """Predicates of enrolled speakers tried on populations of test speakers."""
         tests = make_conversations(trial, length=self.length, most=VECTORS, rng=rng, at_least=2)

@@ -9,16 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sottovoce.core.arrays import as_text
 from sottovoce.core.errors import InputError
-
-FloatArray = NDArray[np.floating[Any]]
-IntArray = NDArray[np.int64]
+from sottovoce.core.types import IntArray, RealArray
 
 LARGEST = 1e100
 """The largest score that is taken: sums of squares of such scores are still finite."""
@@ -66,7 +64,7 @@ class ScoreSource(Protocol):
         """What to call this set in messages and legends."""
 
     @property
-    def mated(self) -> FloatArray:
+    def mated(self) -> RealArray:
         """Scores of pairs of one speaker."""
 
     @property
@@ -85,7 +83,7 @@ class ScoreSource(Protocol):
     def speakers(self) -> Speakers | None:
         """Who speaks in each trial, if known."""
 
-    def nonmated_chunks(self) -> Iterator[FloatArray]:
+    def nonmated_chunks(self) -> Iterator[RealArray]:
         """Go through the non-mated scores, in any order; may be asked for again."""
 
 
@@ -109,8 +107,8 @@ class Scores:
         What to call it in error messages, such as the file it comes from; default its name.
     """
 
-    mated: FloatArray
-    nonmated: FloatArray
+    mated: RealArray
+    nonmated: RealArray
     speakers: Speakers | None
     name: str
     low: float
@@ -150,7 +148,7 @@ class Scores:
         """How many non-mated scores there are."""
         return len(self.nonmated)
 
-    def nonmated_chunks(self) -> Iterator[FloatArray]:
+    def nonmated_chunks(self) -> Iterator[RealArray]:
         """Go through the non-mated scores, a chunk at a time."""
         yield self.nonmated
 
@@ -171,7 +169,7 @@ def _refuse_nameless(names: NDArray[np.str_], numbers: IntArray, where: str) -> 
             raise InputError(f"{where}: position {place:,} has an empty name; name the speaker")
 
 
-def as_scores(values: ArrayLike, where: str) -> FloatArray:
+def as_scores(values: ArrayLike, where: str) -> RealArray:
     """Turn ``values`` into a flat array of float32 or float64, or say what is wrong with it."""
     try:
         array = np.asarray(values)
@@ -188,7 +186,7 @@ def as_scores(values: ArrayLike, where: str) -> FloatArray:
     return array.astype(np.float64, copy=False)
 
 
-def check_finite(values: FloatArray, where: str) -> tuple[float, float]:
+def check_finite(values: RealArray, where: str) -> tuple[float, float]:
     """Give the range of ``values``; refuse NaN and infinity, naming the first place."""
     low, high = float(values.min()), float(values.max())
     if low >= -LARGEST and high <= LARGEST:

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sottovoce.core.errors import InputError, TooFewError, first_few
+from sottovoce.core.types import FloatArray, IntArray, Progress, Vectors
 from sottovoce.measure.intervals import MIN_SPEAKERS, Interval, interval_of
 from sottovoce.measure.pair_scores import (
     PairScores,
@@ -23,11 +23,8 @@ from sottovoce.measure.pair_scores import (
     resampled_dominance,
     speaker_pairs,
 )
-from sottovoce.measure.summary import Progress, Resampling
+from sottovoce.measure.summary import Resampling
 from sottovoce.speaker import Backend, Cosine, Embeddings
-from sottovoce.speaker.embeddings import IntArray, Vectors
-
-Matrix = NDArray[np.float64]
 
 NOISE = 1e-12
 """A diagonal dominance below this is rounding: it counts as none."""
@@ -97,7 +94,7 @@ class Similarity:
     backend: str
     speakers: tuple[str, ...]
     """Names, in the order of rows and columns."""
-    matrices: dict[str, Matrix]
+    matrices: dict[str, FloatArray]
     """``oo``, ``op`` and ``pp``: S(i, j), the posterior of "one speaker" at prior 50 : 50."""
     d_diag: dict[str, float]
     """D_diag of each matrix: how far the diagonal lies from the rest."""
@@ -325,7 +322,7 @@ def _numbers(signed: dict[str, float], notes: list[str]) -> dict[str, float | No
 
 
 def _ranges(
-    values: dict[str, float | None], signed: dict[str, Matrix], confidence: float
+    values: dict[str, float | None], signed: dict[str, FloatArray], confidence: float
 ) -> dict[str, Interval]:
     draws = {kind: np.abs(one) for kind, one in signed.items()}
     oo, op, pp = (np.maximum(draws[kind], NOISE) for kind in ("oo", "op", "pp"))
@@ -338,7 +335,7 @@ def _ranges(
     }
 
 
-def _draw_weights(count: int, replicates: int, rng: np.random.Generator) -> Matrix:
+def _draw_weights(count: int, replicates: int, rng: np.random.Generator) -> FloatArray:
     """How often each speaker appears in each resample; two different ones at least."""
     weights = rng.multinomial(count, np.full(count, 1 / count), replicates)
     while len(alone := np.flatnonzero(weights.max(axis=1) == count)):
@@ -346,7 +343,7 @@ def _draw_weights(count: int, replicates: int, rng: np.random.Generator) -> Matr
     return weights.astype(np.float64)
 
 
-def _standing_out(op: Matrix, names: list[str]) -> dict[str, float]:
+def _standing_out(op: FloatArray, names: list[str]) -> dict[str, float]:
     own = np.diag(op)
     others = (op.sum(axis=0) + op.sum(axis=1) - 2 * own) / (2 * (len(op) - 1))
     excess = own - others

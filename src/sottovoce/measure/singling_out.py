@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.core.errors import TooFewError
+from sottovoce.core.types import IntArray
 from sottovoce.measure import acceleration
-from sottovoce.measure.scores import IntArray
 
 FOLDS = 10
 VECTORS = 10

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.core.types import IntArray
 from sottovoce.measure.identification import rank_disclosure
 from sottovoce.measure.intervals import (
     MIN_SPEAKERS,
@@ -17,7 +18,7 @@ from sottovoce.measure.intervals import (
 )
 from sottovoce.measure.population import Scoring, Standing
 from sottovoce.measure.risk import Settings
-from sottovoce.measure.scores import IntArray, Scores, Speakers
+from sottovoce.measure.scores import Scores, Speakers
 from sottovoce.measure.tally import Tally
 from sottovoce.measure.verification import rocch_eer
 

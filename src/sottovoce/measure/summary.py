@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from sottovoce.core.errors import InputError, SottovoceError
+from sottovoce.core.types import Progress
 from sottovoce.measure.catalogue import MEASURES, Evidence, Measure
 from sottovoce.measure.disclosure import (
     TAGS,
@@ -38,9 +39,6 @@ from sottovoce.measure.tally import Tally
 from sottovoce.measure.verification import (
     eer,
 )
-
-Progress = Callable[[int, int], None]
-"""Told how many resamples are done and how many there will be."""
 
 
 @dataclass(frozen=True, slots=True)

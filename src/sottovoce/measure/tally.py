@@ -23,9 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.core.errors import InputError
+from sottovoce.core.types import RealArray
 from sottovoce.measure import acceleration
 from sottovoce.measure.cost import Cost, cost
-from sottovoce.measure.scores import CHUNK, LARGEST, FloatArray, ScoreSource, check_finite
+from sottovoce.measure.scores import CHUNK, LARGEST, ScoreSource, check_finite
 
 Counts = NDArray[Any]
 """int64, or float64 when scores are weighted."""
@@ -69,8 +70,8 @@ class Tally:
     def on(
         cls,
         cuts: NDArray[np.float64],
-        mated: FloatArray,
-        nonmated: Iterable[FloatArray],
+        mated: RealArray,
+        nonmated: Iterable[RealArray],
         *,
         edges: NDArray[np.float64] | None = None,
         costs: bool = False,
@@ -183,13 +184,13 @@ def make_edges(low: float, high: float, bins: int) -> NDArray[np.float64]:
     return edges
 
 
-def make_cuts(scores: FloatArray, edges: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+def make_cuts(scores: RealArray, edges: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
     """Distinct scores, and the inner histogram edges if there are any, in order."""
     cuts = np.unique(scores).astype(np.float64)
     return cuts if edges is None else np.union1d(cuts, edges[1:-1])
 
 
-def count_on(cuts: NDArray[np.float64], scores: FloatArray) -> Counts:
+def count_on(cuts: NDArray[np.float64], scores: RealArray) -> Counts:
     """How many scores fall in each of the 2k+1 cells made by k cuts.
 
     Sorts small pieces in cache and looks the cuts up in them: several times cheaper than looking
@@ -216,7 +217,7 @@ def count_on(cuts: NDArray[np.float64], scores: FloatArray) -> Counts:
     return _cells(below, at, len(scores))
 
 
-def _sorted_part(piece: FloatArray, cuts: FloatArray, buffer: FloatArray) -> tuple[FloatArray, int]:
+def _sorted_part(piece: RealArray, cuts: RealArray, buffer: RealArray) -> tuple[RealArray, int]:
     """The scores that lie among the cuts, sorted, and how many lie below all cuts.
 
     Where most scores lie outside the cuts, as they do when the classes are well apart, leaving
@@ -238,7 +239,7 @@ def _sorted_part(piece: FloatArray, cuts: FloatArray, buffer: FloatArray) -> tup
     return part, under
 
 
-def _as_dtype(cuts: NDArray[np.float64], dtype: np.dtype[Any]) -> FloatArray:
+def _as_dtype(cuts: NDArray[np.float64], dtype: np.dtype[Any]) -> RealArray:
     """Round cuts up to ``dtype``: s >= cut is the same question before and after for such an s.
 
     Otherwise numpy would widen every chunk of float32 scores to look double cuts up in it.

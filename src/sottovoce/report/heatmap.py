@@ -12,7 +12,8 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.measure.similarity import Matrix, Similarity
+from sottovoce.core.types import FloatArray
+from sottovoce.measure.similarity import Similarity
 from sottovoce.report.svg import WIDTH, opening
 
 LEFT, TOP, SIDE, BOTTOM = 116, 78, 552, 96
@@ -37,7 +38,7 @@ def similarity_figure(found: Similarity) -> str:
 
 
 def matrices_figure(
-    matrices: Mapping[str, Matrix],
+    matrices: Mapping[str, FloatArray],
     speakers: Sequence[str],
     deid: float | None,
     gvd_db: float | None,
@@ -74,7 +75,7 @@ def colour(value: float) -> str:
     return "#" + "".join(f"{round(float(np.interp(value, at, c))):02x}" for c in channels)
 
 
-def _thinned(matrix: Matrix, most: int) -> Matrix:
+def _thinned(matrix: FloatArray, most: int) -> FloatArray:
     """Means over blocks of neighbouring speakers, if there are too many speakers to be drawn."""
     count = len(matrix)
     if count <= most:
@@ -105,7 +106,7 @@ def _words(count: int, cells: int, deid: float | None, gvd_db: float | None) -> 
     return text
 
 
-def _cells(whole: Matrix) -> list[str]:
+def _cells(whole: FloatArray) -> list[str]:
     """One path a colour; cells of one colour side by side are one rectangle of it."""
     levels = np.rint(np.clip(whole, 0, 1) * (LEVELS - 1)).astype(int)
     by_level: dict[int, list[str]] = {}

@@ -21,7 +21,8 @@ from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.text import TextAnonymiser
 from sottovoce.anonymise.voice import METHODS, make_method
 from sottovoce.core.errors import InputError, SottovoceError, UsageError
-from sottovoce.corpus.audio import FORMATS, Audio, audio_info, load_native
+from sottovoce.core.types import Audio
+from sottovoce.corpus.audio import FORMATS, audio_info, load_native
 from sottovoce.measure import measure_scores
 from sottovoce.measure.readers import READERS, read_scores
 from sottovoce.measure.scores import ScoreSource

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.core.errors import InputError, TooFewError
-
-Audio = NDArray[np.float32]
+from sottovoce.core.types import Audio
 
 LOUDNESS = 0.05
 """Root mean square to which recordings are brought, so that quiet ones do not meet a floor."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-Audio = NDArray[np.float32]
+from sottovoce.core.types import Audio
 
 WINDOW, SHIFT = 0.025, 0.010
 """Seconds over which loudness is taken, and from one such value to the next."""

@@ -7,35 +7,34 @@ envelope is S'(ω) = S(h(ω)), so where h(ω) > ω formants move down.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from sottovoce.core.types import FloatArray
 
 
-def bilinear(omega: Floats, alpha: float) -> Floats:
+def bilinear(omega: FloatArray, alpha: float) -> FloatArray:
     """The phase of an all-pass filter: ω + 2 atan(α sin ω / (1 − α cos ω)), |α| < 1."""
     return np.asarray(
         omega + 2 * np.arctan2(alpha * np.sin(omega), 1 - alpha * np.cos(omega)), np.float64
     )
 
 
-def quadratic(omega: Floats, beta: float) -> Floats:
+def quadratic(omega: FloatArray, beta: float) -> FloatArray:
     """ω + β (ω/π − (ω/π)²); increasing for |β| < π."""
     share = omega / np.pi
     return omega + beta * (share - share**2)
 
 
-def power(omega: Floats, alpha: Floats | float) -> Floats:
+def power(omega: FloatArray, alpha: FloatArray | float) -> FloatArray:
     """π (ω/π)^(1 − α), α < 1."""
     return np.asarray(np.pi * (omega / np.pi) ** (1 - np.asarray(alpha)), np.float64)
 
 
-def axis(bins: int) -> Floats:
+def axis(bins: int) -> FloatArray:
     """The frequencies of an envelope of so many bins, both ends included."""
     return np.linspace(0, np.pi, bins)
 
 
-def read_at(rows: Floats, omega: Floats) -> Floats:
+def read_at(rows: FloatArray, omega: FloatArray) -> FloatArray:
     """Rows of envelopes read at other frequencies, straight between bins; clamped to 0 … π.
 
     ``omega`` holds one list of frequencies for all rows, or one for each.

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyworld
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from sottovoce.core.types import FloatArray
 
 RATE = 16_000
 PERIOD = 5.0
@@ -33,15 +32,15 @@ finds the rest. But in whispering and noise Harvest finds pitch in up to 18 % of
 class Voice:
     """What WORLD takes a voice for; frames every 5 ms."""
 
-    f0: Floats
+    f0: FloatArray
     """Hertz; 0 where unvoiced."""
-    envelope: Floats
+    envelope: FloatArray
     """Frames × frequencies: power."""
-    aperiodicity: Floats
+    aperiodicity: FloatArray
     """Frames × frequencies: share of noise, 0 to 1."""
 
 
-def find_f0(samples: Floats) -> tuple[Floats, Floats]:
+def find_f0(samples: FloatArray) -> tuple[FloatArray, FloatArray]:
     """F0 in hertz (0 where unvoiced) and the time of each frame, of a signal at 16 kHz."""
     rough, times = pyworld.dio(samples, RATE, frame_period=PERIOD)
     voiced = float(np.mean(rough > 0))
@@ -52,14 +51,14 @@ def find_f0(samples: Floats) -> tuple[Floats, Floats]:
     return np.asarray(pyworld.stonemask(samples, rough, times, RATE)), times
 
 
-def analyse_envelope(samples: Floats) -> tuple[Floats, Floats]:
+def analyse_envelope(samples: FloatArray) -> tuple[FloatArray, FloatArray]:
     """F0 and envelope alone of a signal at 16 kHz, for what is learnt and not put together."""
     samples = np.ascontiguousarray(samples, np.float64)
     f0, times = find_f0(samples)
     return f0, np.asarray(pyworld.cheaptrick(samples, f0, times, RATE))
 
 
-def analyse(samples: Floats) -> Voice:
+def analyse(samples: FloatArray) -> Voice:
     """Take a signal at 16 kHz apart."""
     samples = np.ascontiguousarray(samples, np.float64)
     f0, times = find_f0(samples)
@@ -68,7 +67,7 @@ def analyse(samples: Floats) -> Voice:
     return Voice(f0, envelope, aperiodicity)
 
 
-def synthesise(voice: Voice) -> Floats:
+def synthesise(voice: Voice) -> FloatArray:
     """A signal at 16 kHz from its parts; a frame or so longer than what was analysed."""
     return np.asarray(
         pyworld.synthesize(voice.f0, voice.envelope, voice.aperiodicity, RATE, PERIOD), np.float64

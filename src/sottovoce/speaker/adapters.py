@@ -15,8 +15,9 @@ import numpy as np
 
 from sottovoce.core.errors import InputError, SottovoceError
 from sottovoce.core.onnx_networks import checked_sha256
+from sottovoce.core.types import Audio, Vector
 from sottovoce.signal.fbank import RATE
-from sottovoce.speaker.encoders import Audio, EncoderCard, Vector, cut, prepare
+from sottovoce.speaker.encoders import EncoderCard, cut, prepare
 
 WEIGHTS = "model.safetensors"
 """The only form of weights that is read: the older one could run code when it is loaded."""

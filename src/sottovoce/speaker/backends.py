@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.speaker.embeddings import IntArray, Vectors
+from sottovoce.core.types import IntArray, Vectors
 
 Counts = IntArray | int
 """On how many utterances each enrolment model rests; one number if all on the same."""

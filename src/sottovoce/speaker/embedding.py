@@ -11,7 +11,7 @@ import hashlib
 import io
 import json
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from sottovoce.core.arrays import load_arrays
 from sottovoce.core.errors import InputError, SottovoceError, first_few
 from sottovoce.core.files import write_bytes
+from sottovoce.core.types import Progress
 from sottovoce.corpus.audio import load_audio
 from sottovoce.corpus.utterance import Corpus, Utterance
 from sottovoce.signal.fbank import RATE
@@ -31,8 +32,6 @@ from sottovoce.speaker.encoders import Encoder
 
 BATCH = 64
 """Utterances kept together in one file of the unfinished run."""
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)

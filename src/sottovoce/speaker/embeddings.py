@@ -15,10 +15,7 @@ from scipy.sparse import csr_array
 from sottovoce.core.arrays import as_text
 from sottovoce.core.errors import InputError, first_few
 from sottovoce.core.files import write_bytes
-
-Vectors = NDArray[np.float32]
-IntArray = NDArray[np.int64]
-Names = NDArray[np.str_]
+from sottovoce.core.types import IntArray, Names, Vectors
 
 SMALLEST, LARGEST = 1e-15, 1e17
 """Of the largest entry of a vector: squares and their sums are precise in float32 between them."""

@@ -21,12 +21,10 @@ from numpy.typing import NDArray
 from sottovoce.core.errors import InputError
 from sottovoce.core.onnx_networks import checked_sha256, load_network
 from sottovoce.core.registry import Registry
+from sottovoce.core.types import Audio, Vector
 from sottovoce.signal.fbank import RATE, fbank
 from sottovoce.signal.level import SHORTEST, prepared
 from sottovoce.signal.vad import without_pauses
-
-Audio = NDArray[np.float32]
-Vector = NDArray[np.float32]
 
 BANKS = 80
 """Filter banks that networks take."""

@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 from sottovoce.core.arrays import Arrays, load_arrays
 from sottovoce.core.errors import InputError, TooFewError
 from sottovoce.core.files import check_there, write_bytes
+from sottovoce.core.types import FloatArray, IntArray, Vectors
 from sottovoce.speaker.backends import Counts
-from sottovoce.speaker.embeddings import Embeddings, IntArray, Vectors, blocks
-from sottovoce.speaker.plda_training import Floats, Statistics, discriminants, shrunk, train
+from sottovoce.speaker.embeddings import Embeddings, blocks
+from sottovoce.speaker.plda_training import Statistics, discriminants, shrunk, train
 
 AT_A_TIME = 1 << 11
 """Vectors prepared for scoring together: few enough to stay in the processor's cache."""
@@ -36,14 +37,14 @@ _ARRAYS = ("centre", "length_norm", "mean", "transform", "psi", "share", "log_li
 class Frontend:
     """What is done to a vector before the model: centring, projection, length normalisation."""
 
-    centre: Floats
+    centre: FloatArray
     """The mean of the training vectors, d."""
-    projection: Floats | None
+    projection: FloatArray | None
     """LDA, d × D; without it D = d."""
     length_norm: bool
     """Whether vectors are brought to the length √D."""
 
-    def __call__(self, vectors: NDArray[np.floating]) -> Floats:
+    def __call__(self, vectors: NDArray[np.floating]) -> FloatArray:
         """Process rows."""
         moved = vectors - self.centre
         if self.projection is not None:
@@ -70,11 +71,11 @@ class Plda:
     name: ClassVar[str] = "plda"
 
     frontend: Frontend
-    mean: Floats
+    mean: FloatArray
     """m, the mean of the processed training vectors."""
-    transform: Floats
+    transform: FloatArray
     """V, one direction a column: VᵀWV = I, VᵀBV = diag(ψ)."""
-    psi: Floats
+    psi: FloatArray
     """ψ, the variance between speakers where the variance within is 1, falling."""
     share: float
     """Of the variance of a processed vector, what lies between speakers: tr B / tr (B + W)."""
@@ -136,7 +137,7 @@ class Plda:
     def _width(self, counts: IntArray) -> int:
         return len(self.psi) + 2 if counts.ndim == 0 else 2 * len(self.psi) + 1
 
-    def _coordinates(self, vectors: Vectors, counts: IntArray | None = None) -> Floats:
+    def _coordinates(self, vectors: Vectors, counts: IntArray | None = None) -> FloatArray:
         wanted = len(self.frontend.centre)
         if vectors.ndim != 2 or vectors.shape[1] != wanted:
             raise InputError(
@@ -146,7 +147,7 @@ class Plda:
         processed = self.frontend(vectors)
         if self.frontend.length_norm and counts is not None:
             processed *= np.sqrt(self.share + (1 - self.share) / counts)[..., None]
-        coordinates: Floats = (processed - self.mean) @ self.transform
+        coordinates: FloatArray = (processed - self.mean) @ self.transform
         return coordinates
 
     def save(self, path: Path) -> None:
@@ -186,7 +187,7 @@ class Plda:
 # ======================================================================================= scoring
 
 
-def enrol_rows(means: Floats, counts: IntArray, psi: Floats) -> Floats:
+def enrol_rows(means: FloatArray, counts: IntArray, psi: FloatArray) -> FloatArray:
     r"""Rows of models for :func:`trial_rows`, in coordinates where VᵀWV = I.
 
     Knowing the mean e of n utterances, a new one t of the same speaker has mean
@@ -206,7 +207,7 @@ def enrol_rows(means: Floats, counts: IntArray, psi: Floats) -> Floats:
     return np.column_stack((weighted, _curvature(kinds, psi)[which], constant))
 
 
-def trial_rows(trials: Floats, counts: IntArray, psi: Floats) -> Floats:
+def trial_rows(trials: FloatArray, counts: IntArray, psi: FloatArray) -> FloatArray:
     """Rows (t, t² in one number, 1) for one ``counts``, (t, t², 1) for different ones."""
     squares, ones = np.square(trials), np.ones(len(trials))
     if counts.ndim == 0:
@@ -214,15 +215,15 @@ def trial_rows(trials: Floats, counts: IntArray, psi: Floats) -> Floats:
     return np.column_stack((trials, squares, ones))
 
 
-def _spread(counts: IntArray, psi: Floats) -> Floats:
+def _spread(counts: IntArray, psi: FloatArray) -> FloatArray:
     """v = 1 + ψ/(1 + nψ)."""
-    spread: Floats = 1 + psi / (1 + counts[..., None] * psi)
+    spread: FloatArray = 1 + psi / (1 + counts[..., None] * psi)
     return spread
 
 
-def _curvature(counts: IntArray, psi: Floats) -> Floats:
+def _curvature(counts: IntArray, psi: FloatArray) -> FloatArray:
     """−(1/v − 1/v₀)/2, by which t² enters."""
-    curvature: Floats = 0.5 / (1 + psi) - 0.5 / _spread(counts, psi)
+    curvature: FloatArray = 0.5 / (1 + psi) - 0.5 / _spread(counts, psi)
     return curvature
 
 

@@ -10,13 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 from sottovoce.core.errors import InputError
-from sottovoce.speaker.embeddings import Embeddings, IntArray, Vectors, add_by_speaker, blocks
-
-Floats = NDArray[np.float64]
+from sottovoce.core.types import FloatArray, IntArray, Vectors
+from sottovoce.speaker.embeddings import Embeddings, add_by_speaker, blocks
 
 RIDGE = 1e-6
 """Added to the variances within speakers, as a share of their mean: nothing is divided by zero
@@ -31,15 +29,15 @@ class Statistics:
 
     counts: IntArray
     """n, the number of vectors of each speaker."""
-    mean: Floats
+    mean: FloatArray
     """m, over all vectors."""
-    means: Floats
+    means: FloatArray
     """The mean vector of each speaker, less m."""
-    within: Floats
+    within: FloatArray
     """Scatter of the vectors about the means of their speakers, with the ridge."""
 
     @classmethod
-    def of(cls, embeddings: Embeddings, process: Callable[[Vectors], Floats]) -> Statistics:
+    def of(cls, embeddings: Embeddings, process: Callable[[Vectors], FloatArray]) -> Statistics:
         """One pass over the vectors, each block processed first."""
         sums, squares = _sums(embeddings, process)
         counts = embeddings.counts
@@ -56,7 +54,7 @@ class Statistics:
         return cls(counts, mean, means - mean, within)
 
     @property
-    def between(self) -> Floats:
+    def between(self) -> FloatArray:
         """Scatter of the speakers' means, each counted as often as it has vectors."""
         return np.asarray((self.means.T * self.counts) @ self.means)
 
@@ -66,7 +64,9 @@ class Statistics:
         return int(self.counts.sum()) - len(self.counts)
 
 
-def _sums(embeddings: Embeddings, process: Callable[[Vectors], Floats]) -> tuple[Floats, Floats]:
+def _sums(
+    embeddings: Embeddings, process: Callable[[Vectors], FloatArray]
+) -> tuple[FloatArray, FloatArray]:
     """Sums of the vectors of each speaker, and all products XᵀX."""
     width = process(embeddings.vectors[:1]).shape[1]
     sums, squares = np.zeros((len(embeddings.names), width)), np.zeros((width, width))
@@ -77,7 +77,7 @@ def _sums(embeddings: Embeddings, process: Callable[[Vectors], Floats]) -> tuple
     return sums, squares
 
 
-def discriminants(data: Statistics, wanted: int) -> Floats:
+def discriminants(data: Statistics, wanted: int) -> FloatArray:
     """Directions that tell speakers apart best; where vectors are few, among the main ones only.
 
     With fewer than D vectors beyond the first of each speaker the scatter within speakers is
@@ -95,12 +95,12 @@ def discriminants(data: Statistics, wanted: int) -> Floats:
 class Model:
     """The model, and the data in its basis."""
 
-    transform: Floats
+    transform: FloatArray
     """V, from the basis of the data to that of the model."""
-    psi: Floats
+    psi: FloatArray
     counts: IntArray
-    means: Floats
-    within: Floats
+    means: FloatArray
+    within: FloatArray
 
     @property
     def share(self) -> float:
@@ -108,7 +108,7 @@ class Model:
         directions = np.square(np.linalg.inv(self.transform)).sum(1)
         return float(directions @ self.psi / (directions @ (1 + self.psi)))
 
-    def rebased(self, between: Floats, within: Floats) -> Model:
+    def rebased(self, between: FloatArray, within: FloatArray) -> Model:
         """The model with these B and W, given in the present basis."""
         psi, basis = eigh(between, within)
         psi, basis = psi[::-1], basis[:, ::-1]
@@ -145,7 +145,7 @@ def shrunk(model: Model, amount: float) -> Model:
     )
 
 
-def towards_sphere(covariance: Floats, amount: float) -> Floats:
+def towards_sphere(covariance: FloatArray, amount: float) -> FloatArray:
     """A covariance mixed with the multiple of the identity that has the same trace."""
     size = len(covariance)
     sphere = np.trace(covariance) / size * np.eye(size)

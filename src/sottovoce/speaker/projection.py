@@ -10,16 +10,14 @@ end-to-end loss for speaker verification", ICASSP 2018).
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.optimize import minimize
 
 from sottovoce.core.errors import TooFewError
+from sottovoce.core.types import FloatArray, IntArray, Vectors
 from sottovoce.speaker.backends import Cosine, Counts
-from sottovoce.speaker.embeddings import Embeddings, IntArray, Vectors, speaker_means
+from sottovoce.speaker.embeddings import Embeddings, speaker_means
 from sottovoce.speaker.plda_training import towards_sphere
-
-Floats = NDArray[np.float64]
 
 SCALE = 20.0
 """By which a cosine is multiplied before it counts as log odds in training."""
@@ -28,7 +26,7 @@ SCALE = 20.0
 class Projected:
     """Cosine after taking ``centre`` off and applying ``matrix`` (columns are directions)."""
 
-    def __init__(self, name: str, centre: Floats, matrix: Floats) -> None:
+    def __init__(self, name: str, centre: FloatArray, matrix: FloatArray) -> None:
         self.name = name
         self.centre = centre
         self.matrix = matrix
@@ -60,7 +58,7 @@ def fit_projection(
     return Projected("projection", centre, found.x.reshape(start.shape))
 
 
-def _centred(train: Embeddings) -> tuple[Floats, Floats]:
+def _centred(train: Embeddings) -> tuple[FloatArray, FloatArray]:
     if len(train.names) < 2 or len(train) == len(train.names):
         raise TooFewError(
             f"{train.origin}: {len(train):,} vectors of {len(train.names):,} speakers; a map is "
@@ -70,7 +68,7 @@ def _centred(train: Embeddings) -> tuple[Floats, Floats]:
     return centre, train.vectors - centre
 
 
-def _whitening(train: Embeddings, centred: Floats, shrinkage: float) -> Floats:
+def _whitening(train: Embeddings, centred: FloatArray, shrinkage: float) -> FloatArray:
     means = speaker_means(train) - train.vectors.mean(axis=0, dtype=np.float64)
     rest = centred - means[train.speakers]
     within = towards_sphere(rest.T @ rest / (len(rest) - len(means)), shrinkage)
@@ -90,7 +88,9 @@ class _Loss:
     A speaker is the mean of its recordings; for a recording's own speaker, of the others.
     """
 
-    def __init__(self, vectors: Floats, speakers: IntArray, start: Floats, penalty: float) -> None:
+    def __init__(
+        self, vectors: FloatArray, speakers: IntArray, start: FloatArray, penalty: float
+    ) -> None:
         counts = np.bincount(speakers)
         kept = counts[speakers] > 1
         sums = np.zeros((len(counts), vectors.shape[1]))
@@ -101,7 +101,7 @@ class _Loss:
         self.others = others / (counts[self.own] - 1)[:, None]
         self.start, self.penalty = start, penalty
 
-    def __call__(self, flat: Floats) -> tuple[float, Floats]:
+    def __call__(self, flat: FloatArray) -> tuple[float, FloatArray]:
         """Loss and gradient at a map given as one row of numbers."""
         matrix = flat.reshape(self.start.shape)
         rows = np.arange(len(self.own))
@@ -124,12 +124,12 @@ class _Loss:
         return float(loss + (away * (matrix - self.start)).sum() / 2), (gradient + away).ravel()
 
 
-def _unit(vectors: Floats) -> tuple[Floats, Floats]:
+def _unit(vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
     lengths = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
     return vectors / lengths, lengths
 
 
-def _through(gradient: Floats, unit: Floats, lengths: Floats) -> Floats:
+def _through(gradient: FloatArray, unit: FloatArray, lengths: FloatArray) -> FloatArray:
     """The gradient before a vector was brought to length one."""
     along = np.einsum("ij,ij->i", gradient, unit)[:, None]
     return np.asarray((gradient - along * unit) / lengths)

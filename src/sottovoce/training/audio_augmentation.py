@@ -7,9 +7,8 @@ from numpy.typing import NDArray
 from scipy.fft import irfft, rfft
 from scipy.signal import fftconvolve
 
+from sottovoce.core.types import Audio
 from sottovoce.signal.fbank import RATE
-
-Audio = NDArray[np.float32]
 
 SPEEDS = (1.0, 0.9, 1.1)
 """Speech played slower or faster has another pitch and vocal tract: each counts as a new voice."""

@@ -5,13 +5,11 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.cluster.vq import kmeans2
 from scipy.linalg import eigh
 
+from sottovoce.core.types import Features
 from sottovoce.training.synthesiser_data import Version
-
-Table = NDArray[np.float32]
 
 REDUCED = 96
 """Dimensions of content that are kept."""
@@ -21,7 +19,9 @@ MOST = 100_000
 """Frames from which the codebook is learnt."""
 
 
-def constants(data: list[list[Version]], *, codes: int = CODES, seed: int = 0) -> dict[str, Table]:
+def constants(
+    data: list[list[Version]], *, codes: int = CODES, seed: int = 0
+) -> dict[str, Features]:
     """All constants of the networks, by the name of their buffer."""
     reduction = content_reduction(data)
     everything = [one for versions in data for one in versions]
@@ -49,7 +49,7 @@ def constants(data: list[list[Version]], *, codes: int = CODES, seed: int = 0) -
     return {name: np.asarray(value, np.float32) for name, value in found.items()}
 
 
-def content_reduction(data: list[list[Version]], size: int = REDUCED) -> Table:
+def content_reduction(data: list[list[Version]], size: int = REDUCED) -> Features:
     """Directions of content that change most between frames and least between voices.
 
     Versions of one frame differ in voice only: the covariance of their differences, N, is what the

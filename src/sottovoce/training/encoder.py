@@ -9,7 +9,6 @@ import hashlib
 import io
 import json
 import math
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,14 +19,12 @@ from numpy.typing import NDArray
 
 from sottovoce.core.errors import InputError, MissingExtraError, TooFewError, UsageError
 from sottovoce.core.files import write_bytes
+from sottovoce.core.types import Audio, Progress
 from sottovoce.corpus.audio import load_audio
 from sottovoce.corpus.utterance import Corpus, Utterance
 from sottovoce.signal.fbank import RATE
 from sottovoce.speaker.encoders import features, prepare
 from sottovoce.training.audio_augmentation import SPEEDS, at_speed, augmented, masked
-
-Audio = NDArray[np.float32]
-Progress = Callable[[int, int], None]
 
 FEWEST = 6
 """Speakers below which there is nothing to train on and to hold out."""

@@ -5,22 +5,18 @@ from __future__ import annotations
 import math
 import os
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from sottovoce.anonymise.voice.frames import ENVELOPE, SPLIT
 from sottovoce.core.errors import InputError, TooFewError
+from sottovoce.core.types import Features, Progress
 from sottovoce.training.synthesiser_data import Version
 from sottovoce.training.synthesiser_networks import Acoustic, Batch, Constants, Critic, Disentangled
-
-Table = NDArray[np.float32]
-Progress = Callable[[int, int], None]
 
 SEGMENT = 80
 """Content frames of a training segment: 1.9 s."""
@@ -60,7 +56,7 @@ class Segments:
         return as_batch(rows)
 
 
-def pair(said: Version, voiced: Version, span: slice, reference: slice) -> tuple[Table, ...]:
+def pair(said: Version, voiced: Version, span: slice, reference: slice) -> tuple[Features, ...]:
     """A row of a :class:`Batch`."""
     prosody = voiced.prosody[span].reshape(-1, SPLIT, 3).copy()
     prosody[:, :, 2] = said.prosody[span].reshape(-1, SPLIT, 3)[:, :, 2]
@@ -74,7 +70,7 @@ def pair(said: Version, voiced: Version, span: slice, reference: slice) -> tuple
     )
 
 
-def as_batch(rows: list[tuple[Table, ...]]) -> Batch:
+def as_batch(rows: list[tuple[Features, ...]]) -> Batch:
     """Rows of one length together."""
     return Batch(*(torch.from_numpy(np.stack(column)) for column in zip(*rows, strict=True)))
 

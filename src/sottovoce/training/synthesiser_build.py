@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from sottovoce.asr.content import SIZE, ContentEncoder
 from sottovoce.core.errors import TooFewError
 from sottovoce.core.files import write_bytes, write_text
 from sottovoce.core.onnx_networks import checked_sha256
+from sottovoce.core.types import StageProgress
 from sottovoce.corpus.utterance import Corpus, Utterance
 from sottovoce.speaker.encoders import Encoder
 from sottovoce.training.content_space import constants
@@ -25,7 +25,6 @@ from sottovoce.training.synthesiser import MODELS, Segments, distortion, export,
 from sottovoce.training.synthesiser_data import Version, load_versions, prepare
 from sottovoce.training.synthesiser_networks import PROSODY, TARGET, Disentangled
 
-Show = Callable[[str, int, int], None]
 Taken = tuple[Utterance, list[Version]]
 
 VERSIONS = 1
@@ -43,7 +42,7 @@ def build(
     model: str,
     steps: int,
     licence: str,
-    show: Show,
+    show: StageProgress,
 ) -> dict[str, Any]:
     """Train, export and describe; what is done already is not done again.
 
@@ -105,7 +104,9 @@ def _f0(version: Version) -> NDArray[np.float64]:
     return np.asarray(np.exp(columns[:, 0]) * (columns[:, 1] > 0))
 
 
-def _versions(corpus: Corpus, pool: Corpus, encoder: Encoder, out: Path, show: Show) -> list[Taken]:
+def _versions(
+    corpus: Corpus, pool: Corpus, encoder: Encoder, out: Path, show: StageProgress
+) -> list[Taken]:
     everything = [*corpus, *pool]
     paths = prepare(
         everything,

@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,13 +34,10 @@ from sottovoce.asr.content import ContentEncoder
 from sottovoce.core.arrays import load_arrays
 from sottovoce.core.errors import SottovoceError
 from sottovoce.core.files import write_bytes
+from sottovoce.core.types import Audio, Features, FloatArray, Progress
 from sottovoce.corpus.audio import load_audio
 from sottovoce.corpus.utterance import Utterance
 from sottovoce.speaker.encoders import Encoder
-
-Audio = NDArray[np.float32]
-Floats = NDArray[np.float64]
-Table = NDArray[np.float32]
 
 WARP = 0.12
 """Most a version's frequency axis is warped (bilinear α)."""
@@ -59,9 +55,9 @@ HEARD = 6.0
 class Version:
     """One utterance in one voice; rows are content frames."""
 
-    content: Table
-    prosody: Table
-    target: Table
+    content: Features
+    prosody: Features
+    target: Features
     """Coded envelope and aperiodicity of three WORLD frames."""
     speaker: NDArray[np.float32]
 
@@ -73,7 +69,7 @@ def prepare(
     encoder: Encoder,
     *,
     versions: int,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> list[Path | None]:
     """Take all utterances apart, one file each; what an earlier run did is kept.
 
@@ -118,9 +114,9 @@ def make_versions(
 
 def _version(
     audio: Audio,
-    f0: Floats,
-    envelope: Floats,
-    aperiodicity: Floats,
+    f0: FloatArray,
+    envelope: FloatArray,
+    aperiodicity: FloatArray,
     content: ContentEncoder,
     encoder: Encoder,
 ) -> Version:
@@ -131,12 +127,12 @@ def _version(
     return Version(content_of(audio, content), prosody, stacked(target), speaker)
 
 
-def _colour(rng: np.random.Generator, bins: int) -> Floats:
+def _colour(rng: np.random.Generator, bins: int) -> FloatArray:
     nodes = rng.normal(0, COLOUR, NODES)
     return np.interp(np.linspace(0, 1, bins), np.linspace(0, 1, NODES), nodes)
 
 
-def _warped(log_envelope: Floats, alpha: float) -> Floats:
+def _warped(log_envelope: FloatArray, alpha: float) -> FloatArray:
     bins = log_envelope.shape[1]
     w = np.linspace(0, np.pi, bins)
     at = (w + 2 * np.arctan(alpha * np.sin(w) / (1 - alpha * np.cos(w)))) / np.pi * (bins - 1)
@@ -146,7 +142,7 @@ def _warped(log_envelope: Floats, alpha: float) -> Floats:
     return np.ascontiguousarray(between)
 
 
-def _as_loud(voice: Floats, audio: Audio) -> Audio:
+def _as_loud(voice: FloatArray, audio: Audio) -> Audio:
     voice = np.pad(voice, (0, len(audio) - len(voice)))
     level = np.sqrt(np.mean(np.square(audio, dtype=np.float64)) / (np.mean(voice**2) + 1e-20))
     return np.asarray(voice * level, np.float32)

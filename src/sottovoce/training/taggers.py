@@ -17,6 +17,7 @@ from sottovoce.anonymise.text.features import sentence_attributes
 from sottovoce.anonymise.text.lexicon import lexicon
 from sottovoce.anonymise.text.surrogates import tables
 from sottovoce.core.errors import TooFewError, UsageError
+from sottovoce.core.types import Progress
 from sottovoce.training.hidden_words import with_hidden
 from sottovoce.training.tagger_augmentation import NameSwap
 
@@ -43,7 +44,7 @@ def train_tagger(
     card: dict[str, Any] | None = None,
     seed: int = 0,
     iterations: int | None = None,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Progress = lambda done, total: None,
 ) -> Weights:
     """Weights of a tagger for one language and register.
 

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sottovoce.anonymise.voice import conditioning
-from sottovoce.anonymise.voice.conditioning import Samples, condition, match_loudness
+from sottovoce.anonymise.voice.conditioning import condition, match_loudness
 from sottovoce.core.errors import InputError, UsageError
+from sottovoce.core.types import FloatArray
 
 
 def level(samples: np.ndarray) -> float:
@@ -21,7 +22,7 @@ def noise(seconds: float, rate: int, size: float = 0.1) -> np.ndarray:
     return (size * rng.standard_normal(int(seconds * rate))).clip(-1, 1).astype(np.float32)
 
 
-def same(samples: Samples) -> Samples:
+def same(samples: FloatArray) -> FloatArray:
     assert samples.dtype == np.float64 and np.abs(samples).max() > 1e-3
     return samples
 
@@ -39,7 +40,7 @@ def test_nothing_changed_is_nothing_lost() -> None:
     st.sampled_from(["shift", "shrink", "grow", "tone"]),
 )
 def test_length_loudness_and_range(rate: int, seconds: float, size: float, kind: str) -> None:
-    def change(samples: Samples) -> Samples:
+    def change(samples: FloatArray) -> FloatArray:
         rng = np.random.default_rng(1)
         return {
             "shift": np.roll(samples, 7),
@@ -83,7 +84,7 @@ def test_long_recordings_are_changed_in_pieces(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(conditioning, "SEARCH", 6_400)
     sizes = []
 
-    def change(samples: Samples) -> Samples:
+    def change(samples: FloatArray) -> FloatArray:
         sizes.append(len(samples))
         return samples
 

@@ -19,10 +19,10 @@ from sottovoce.anonymise import Secret
 from sottovoce.anonymise.voice.corpus import anonymise_corpus
 from sottovoce.anonymise.voice.journal import NAME as JOURNAL
 from sottovoce.anonymise.voice.layout import pseudonymous
-from sottovoce.anonymise.voice.method import Audio
 from sottovoce.core.errors import InputError
 from sottovoce.core.locks import NAME as LOCK
 from sottovoce.core.locks import locked
+from sottovoce.core.types import Audio
 from sottovoce.corpus import Corpus, Utterance, open_corpus, write_kaldi, write_manifest
 
 SECRET = Secret.reproducible(1)

@@ -16,16 +16,17 @@ import polars as pl
 import pytest
 
 from sottovoce.core.errors import InputError, SottovoceError
+from sottovoce.core.types import RealArray
 from sottovoce.measure import Scores, Speakers, linkability, measure_scores
 from sottovoce.measure.readers import READERS, read_scores
-from sottovoce.measure.scores import FloatArray, ScoreSource
+from sottovoce.measure.scores import ScoreSource
 
 RNG = np.random.default_rng(0)
 MATED, NONMATED = RNG.normal(1, 1, 40).round(2), RNG.normal(0, 1, 300).round(2)
 IN_MEMORY = "sottovoce.measure.readers.parquet.IN_MEMORY"
 
 
-def nonmated_of(source: ScoreSource) -> FloatArray:
+def nonmated_of(source: ScoreSource) -> RealArray:
     return np.concatenate([chunk.copy() for chunk in source.nonmated_chunks()])
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
 
 import numpy as np
 import soxr
@@ -30,8 +29,7 @@ from sottovoce.anonymise.recording.pronounce import (
 from sottovoce.anonymise.recording.timing import TRUSTED, Alignment, TimedPhone, TimedWord
 from sottovoce.anonymise.recording.words import Token, tokens
 from sottovoce.core.errors import InputError, UsageError
-
-Audio = NDArray[np.floating[Any]]
+from sottovoce.core.types import RealArray
 
 FASTER = 1.05
 """How much faster the recording is played for the second opinion."""
@@ -73,7 +71,7 @@ ABROAD = Limits(sound=90.0, pause=60.0, length=1.8)
 
 
 def align(
-    audio: Audio, rate: int, text: str, *, lang: str = "en", limits: Limits | None = None
+    audio: RealArray, rate: int, text: str, *, lang: str = "en", limits: Limits | None = None
 ) -> Alignment:
     """The times of all words of ``text``; :class:`UnalignedError` where there are none to be had.
 
@@ -96,7 +94,7 @@ def align(
 
 
 def times_at_speed(
-    audio: Audio, rate: int, text: str, speed: float, *, lang: str = "en"
+    audio: RealArray, rate: int, text: str, speed: float, *, lang: str = "en"
 ) -> list[tuple[float, float]]:
     """Start and end of each word as found with the recording played at another speed."""
     words = [word.text for word in tokens(text)]
@@ -108,7 +106,7 @@ def times_at_speed(
     return [(one.start * scale, one.end * scale) for one in found if one.word is not None]
 
 
-def _refuse(audio: Audio, rate: int, said: Sequence[Token]) -> None:
+def _refuse(audio: RealArray, rate: int, said: Sequence[Token]) -> None:
     if not said:
         raise UnalignedError("no words in the text; give what was said")
     seconds = len(audio) / rate
@@ -118,7 +116,7 @@ def _refuse(audio: Audio, rate: int, said: Sequence[Token]) -> None:
         raise UsageError("audio must be one channel of finite samples; mix down or repair it")
 
 
-def _at_rate(audio: Audio, rate: int) -> NDArray[np.float32]:
+def _at_rate(audio: RealArray, rate: int) -> NDArray[np.float32]:
     plain = np.asarray(audio, np.float32)
     return plain if rate == RATE else np.asarray(soxr.resample(plain, rate, RATE), np.float32)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -16,6 +16,7 @@ from sottovoce.anonymise.recording.slice import Rest, Slice, hard_cut, shuffled_
 from sottovoce.anonymise.recording.tiers import read_ctm
 from sottovoce.anonymise.recording.timing import TimedWord, check_times
 from sottovoce.core.errors import InputError
+from sottovoce.core.types import Progress
 from sottovoce.corpus.audio import SHORTEST, load_native, save_audio
 from sottovoce.corpus.manifest import write_manifest
 from sottovoce.corpus.utterance import Corpus, Utterance
@@ -57,7 +58,7 @@ def cut_corpus(
     *,
     secret: Secret,
     times: Path | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Cut:
     """Write the pieces of a corpus into the new folder ``target``.
 

@@ -33,12 +33,12 @@ from sottovoce.anonymise.recording.texts import Replace, replaced_texts
 from sottovoce.anonymise.voice.method import VoiceAnonymiser
 from sottovoce.core.errors import InputError, SottovoceError, first_few
 from sottovoce.core.files import write_text
+from sottovoce.core.types import Progress
 from sottovoce.corpus.audio import load_native, save_audio
 from sottovoce.corpus.manifest import write_manifest
 from sottovoce.corpus.utterance import Corpus, Utterance
 
 Purpose = Literal["acoustic", "text"]
-Progress = Callable[[int, int], None]
 
 RECORD = "export.json"
 NOBODY = "unknown"

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from sottovoce.anonymise.recording.timing import Alignment, TimedWord
 from sottovoce.anonymise.recording.words import Token
 from sottovoce.core.errors import InputError, UsageError
+from sottovoce.core.types import Audio
 
-Audio = NDArray[np.float32]
 How = Literal["silence", "noise", "beep", "cut"]
 
 BEEP = 1000.0

@@ -14,7 +14,6 @@ from statistics import median
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.recording.align import UnalignedError, align
@@ -24,10 +23,9 @@ from sottovoce.anonymise.recording.timing import Alignment
 from sottovoce.anonymise.recording.words import tokens
 from sottovoce.anonymise.voice.method import VoiceAnonymiser
 from sottovoce.core.errors import InputError
+from sottovoce.core.types import Audio
 from sottovoce.corpus.audio import load_native
 from sottovoce.corpus.utterance import Utterance
-
-Audio = NDArray[np.float32]
 
 DOUBTFUL = 0.2
 """Share of words in doubt from which on the whole is."""

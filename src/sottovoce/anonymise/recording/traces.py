@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.anonymise.recording.mask import Masked, Span, noise_like
-
-Audio = NDArray[np.float32]
+from sottovoce.core.types import Audio
 
 CORRELATION = 0.2
 """Up to here a filling is not like what was there, whatever it is like else."""

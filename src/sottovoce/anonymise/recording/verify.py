@@ -19,7 +19,6 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sottovoce.anonymise.recording.align import UnalignedError, times_at_speed
 from sottovoce.anonymise.recording.closed_set import pick
@@ -37,8 +36,7 @@ from sottovoce.anonymise.recording.words import key, tokens
 from sottovoce.asr.normalise import normalise
 from sottovoce.asr.recogniser import Recogniser
 from sottovoce.core.errors import TooFewError
-
-Audio = NDArray[np.float32]
+from sottovoce.core.types import Audio
 
 AROUND = 0.15
 """Seconds beside a masked stretch that a closed-set attacker listens to."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.anonymise.voice.pitch import LogPitch
-from sottovoce.signal.warp import Floats
+from sottovoce.core.types import FloatArray
 from sottovoce.signal.world import BINS
 
 STEP = 4
@@ -29,31 +29,31 @@ class VoiceModel:
     """What is known of a speaker: typical spectra and pitch."""
 
     name: str
-    classes: Floats
+    classes: FloatArray
     """Classes × bins: log envelopes without their level; none if nothing was active."""
     pitch: LogPitch | None
     """None where nothing was voiced."""
 
 
-def active(envelope: Floats) -> NDArray[np.bool_]:
+def active(envelope: FloatArray) -> NDArray[np.bool_]:
     """Which frames have enough energy to be speech."""
     energy = envelope[:, ::STEP].sum(axis=1)
     return np.asarray(energy > ACTIVE * energy.mean())
 
 
-def shapes(logs: Floats) -> Floats:
+def shapes(logs: FloatArray) -> FloatArray:
     """Log envelopes of few bins, without their level."""
     few = logs[:, ::STEP]
     return np.asarray(few - few.mean(axis=1, keepdims=True))
 
 
-def nearest(points: Floats, centres: Floats) -> NDArray[np.intp]:
+def nearest(points: FloatArray, centres: FloatArray) -> NDArray[np.intp]:
     """The index of the closest centre for each point."""
     squares = np.einsum("cb,cb->c", centres, centres)
     return np.asarray(np.argmin(squares - 2 * points @ centres.T, axis=1), np.intp)
 
 
-def find_classes(points: Floats, count: int = CLASSES) -> Floats:
+def find_classes(points: FloatArray, count: int = CLASSES) -> FloatArray:
     """The centres of k-means; fewer than ``count`` if there are fewer points.
 
     It begins with equal groups along the direction of greatest spread, so it always ends the same.

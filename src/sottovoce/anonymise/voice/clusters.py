@@ -6,10 +6,8 @@ Frey & Dueck, "Clustering by passing messages between data points", Science 315,
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Labels = NDArray[np.int64]
+from sottovoce.core.types import FloatArray, IntArray
 
 ROUNDS = 200
 SETTLED = 15
@@ -18,7 +16,7 @@ DAMPINGS = (0.5, 0.7, 0.9, 0.97)
 """How much of a message stays as it was; the next is tried where messages keep swinging."""
 
 
-def affinity_propagation(similarity: Floats, preference: float | None = None) -> Labels:
+def affinity_propagation(similarity: FloatArray, preference: float | None = None) -> IntArray:
     """For each point the point that stands for it; an exemplar stands for itself.
 
     ``preference`` is a point's similarity to itself, the median of all unless given: the higher it
@@ -44,7 +42,7 @@ def affinity_propagation(similarity: Floats, preference: float | None = None) ->
     return _assigned(similarity, exemplars)
 
 
-def _exchange(similarity: Floats, damping: float) -> tuple[Labels, bool]:
+def _exchange(similarity: FloatArray, damping: float) -> tuple[IntArray, bool]:
     """Send responsibilities r(i, k) and availabilities a(i, k) until the exemplars stay."""
     count = len(similarity)
     rows = np.arange(count)
@@ -73,7 +71,7 @@ def _exchange(similarity: Floats, damping: float) -> tuple[Labels, bool]:
     return np.flatnonzero(before), False
 
 
-def _assigned(similarity: Floats, exemplars: Labels) -> Labels:
+def _assigned(similarity: FloatArray, exemplars: IntArray) -> IntArray:
     """Each point to its most similar exemplar, after each cluster has chosen its best one."""
     if not len(exemplars):
         exemplars = similarity.sum(0).argmax(keepdims=True)
@@ -84,7 +82,7 @@ def _assigned(similarity: Floats, exemplars: Labels) -> Labels:
     return np.asarray(exemplars[_nearest(similarity, exemplars)], np.int64)
 
 
-def _nearest(similarity: Floats, exemplars: Labels) -> Labels:
+def _nearest(similarity: FloatArray, exemplars: IntArray) -> IntArray:
     nearest = similarity[:, exemplars].argmax(1)
     nearest[exemplars] = np.arange(len(exemplars))
     return np.asarray(nearest, np.int64)

@@ -12,13 +12,11 @@ from collections.abc import Callable
 
 import numpy as np
 import soxr
-from numpy.typing import NDArray
 
 from sottovoce.core.errors import InputError, UsageError
+from sottovoce.core.types import Audio, FloatArray
 
-Audio = NDArray[np.float32]
-Samples = NDArray[np.float64]
-Change = Callable[[Samples], Samples]
+Change = Callable[[FloatArray], FloatArray]
 """The work of a method: samples at the working rate to as many samples."""
 
 RATE = 16_000
@@ -53,7 +51,7 @@ def condition(change: Change, audio: Audio, rate: int) -> Audio:
     return match_loudness(_of_length(changed, len(samples)), samples)
 
 
-def match_loudness(changed: Samples, original: Samples) -> Audio:
+def match_loudness(changed: FloatArray, original: FloatArray) -> Audio:
     """Bring ``changed`` to the root mean square of ``original``, without its mean and within ±1.
 
     Where a peak would exceed 1, loud samples are bent smoothly and the rest is raised, so that
@@ -76,7 +74,7 @@ def match_loudness(changed: Samples, original: Samples) -> Audio:
     return bent.astype(np.float32)
 
 
-def _bent(samples: Samples) -> Samples:
+def _bent(samples: FloatArray) -> FloatArray:
     """The samples with all beyond the knee bent smoothly towards the ceiling."""
     size = np.abs(samples)
     room = CEILING - KNEE
@@ -84,11 +82,11 @@ def _bent(samples: Samples) -> Samples:
     return np.where(size <= KNEE, samples, np.copysign(over, samples))
 
 
-def _level(samples: Samples) -> float:
+def _level(samples: FloatArray) -> float:
     return float(np.sqrt(np.mean(np.square(samples - samples.mean()))))
 
 
-def _checked(audio: Audio, rate: int) -> Samples:
+def _checked(audio: Audio, rate: int) -> FloatArray:
     samples = np.asarray(audio, np.float64)
     if samples.ndim != 1:
         raise InputError(
@@ -101,18 +99,18 @@ def _checked(audio: Audio, rate: int) -> Samples:
     return samples
 
 
-def _resampled(samples: Samples, rate: int, to: int) -> Samples:
+def _resampled(samples: FloatArray, rate: int, to: int) -> FloatArray:
     if rate == to:
         return samples
     return np.asarray(soxr.resample(samples, rate, to, quality="HQ"), np.float64)
 
 
-def _of_length(samples: Samples, length: int) -> Samples:
+def _of_length(samples: FloatArray, length: int) -> FloatArray:
     lacking = length - len(samples)
     return np.pad(samples, (0, lacking)) if lacking > 0 else samples[:length].copy()
 
 
-def _in_pieces(change: Change, samples: Samples) -> Samples:
+def _in_pieces(change: Change, samples: FloatArray) -> FloatArray:
     """Change a recording a piece at a time, each faded into the next at a quiet place."""
     whole = np.zeros(len(samples))
     fade = np.arange(1, JOIN + 1) / (JOIN + 1)
@@ -131,7 +129,7 @@ def _in_pieces(change: Change, samples: Samples) -> Samples:
         begin = end - JOIN
 
 
-def _end(samples: Samples, begin: int) -> int:
+def _end(samples: FloatArray, begin: int) -> int:
     """Where the piece that begins there ends: at the end, or after the quietest stretch."""
     if len(samples) - begin <= LONGEST:
         return len(samples)

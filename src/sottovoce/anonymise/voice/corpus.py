@@ -24,6 +24,7 @@ from sottovoce.core.errors import InputError, SottovoceError, first_few
 from sottovoce.core.files import write_text
 from sottovoce.core.locks import NAME as LOCK
 from sottovoce.core.locks import locked
+from sottovoce.core.types import Progress
 from sottovoce.corpus.ahead import map_ahead
 from sottovoce.corpus.audio import load_native, save_audio
 from sottovoce.corpus.kaldi import FILES as KALDI
@@ -35,8 +36,6 @@ from sottovoce.corpus.utterance import Corpus, Utterance
 RECORD = "anonymisation.json"
 _LISTS = (RECORD, MANIFEST, *KALDI)
 """What says that a folder is complete."""
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sottovoce.anonymise.keys import Secret
-from sottovoce.anonymise.voice.conditioning import Audio, Samples, condition
+from sottovoce.anonymise.voice.conditioning import condition
 from sottovoce.anonymise.voice.frames import (
     ENVELOPE,
     Prosody,
@@ -38,11 +37,9 @@ from sottovoce.anonymise.voice.targets import SELECTIONS, Selection
 from sottovoce.core.arrays import load_arrays
 from sottovoce.core.errors import InputError
 from sottovoce.core.files import check_there
+from sottovoce.core.types import Audio, Features, FloatArray
 from sottovoce.corpus.utterance import Corpus
 from sottovoce.signal.world import Voice, analyse, find_f0
-
-Floats = NDArray[np.float64]
-Table = NDArray[np.float32]
 
 QUIET = 1e-6
 """Root mean square of a piece below which there is nothing to say again."""
@@ -105,7 +102,7 @@ class Dar:
         """The recording in the voice of its target."""
         target = self.selection.target(speaker, utterance)
 
-        def change(samples: Samples) -> Samples:
+        def change(samples: FloatArray) -> FloatArray:
             if np.sqrt(np.mean(np.square(samples))) < QUIET:
                 return np.zeros(len(samples))
             return self._spoken(samples, target, self._pitch.get(speaker))
@@ -121,7 +118,7 @@ class Dar:
             "speakers_fitted": len(self._pitch),
         }
 
-    def _spoken(self, samples: Samples, target: int, known: LogPitch | None) -> Samples:
+    def _spoken(self, samples: FloatArray, target: int, known: LogPitch | None) -> FloatArray:
         voice = analyse(samples)
         source = known or log_pitch(voice.f0)
         f0 = voice.f0
@@ -141,13 +138,13 @@ class Dar:
 METHODS.add(Dar.name, Dar)
 
 
-def _heard(voice: Voice, count: int) -> Table:
+def _heard(voice: Voice, count: int) -> Features:
     """Coded envelope and aperiodicity, read off every 8 ms."""
     envelope, band = (at_fine_frames(one, count) for one in (voice.envelope, voice.aperiodicity))
     return coded_frames(np.ascontiguousarray(envelope), np.ascontiguousarray(band))
 
 
-def _voices(path: Path | None) -> tuple[Table, list[LogPitch]]:
+def _voices(path: Path | None) -> tuple[Features, list[LogPitch]]:
     own = Path(str(files("sottovoce.anonymise.voice") / "models" / "dar_voices.npz"))
     path = path or own
     check_there(path)

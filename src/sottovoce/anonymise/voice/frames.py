@@ -16,11 +16,9 @@ from scipy.ndimage import uniform_filter1d
 
 from sottovoce.asr.content import HOP, REACH, ContentEncoder
 from sottovoce.core.errors import SottovoceError
+from sottovoce.core.types import Audio, FloatArray
 from sottovoce.corpus.audio import load_audio
 from sottovoce.corpus.utterance import Utterance
-
-Audio = NDArray[np.float32]
-Floats = NDArray[np.float64]
 
 RATE = 16_000
 SPLIT = 3
@@ -60,7 +58,7 @@ def first_minute(utterances: Iterable[Utterance]) -> Iterator[Audio]:
 class Prosody:
     """How something is said, for WORLD frames."""
 
-    f0: Floats
+    f0: FloatArray
     """Hz, 0 where unvoiced."""
     energy: NDArray[np.float32]
     """Natural log of the mean square, less that of the whole utterance."""
@@ -110,7 +108,7 @@ def prosody_table(prosody: Prosody) -> NDArray[np.float32]:
     return table[_whole(len(table))].reshape(-1, SPLIT * 3)
 
 
-def filled_log_f0(f0: Floats) -> Floats:
+def filled_log_f0(f0: FloatArray) -> FloatArray:
     """Log F0 with straight lines where it is unvoiced; that of 120 Hz where nothing is voiced."""
     voiced = np.flatnonzero(f0 > 0)
     if not len(voiced):
@@ -128,7 +126,7 @@ def stacked(fine: NDArray[np.float32]) -> NDArray[np.float32]:
     return fine[_whole(len(fine))].reshape(-1, SPLIT * fine.shape[1])
 
 
-def coded_frames(envelope: Floats, aperiodicity: Floats) -> NDArray[np.float32]:
+def coded_frames(envelope: FloatArray, aperiodicity: FloatArray) -> NDArray[np.float32]:
     """Coded envelope and aperiodicity of WORLD frames; the utterance's level is taken away."""
     coded = pyworld.code_spectral_envelope(np.maximum(envelope, POWER_FLOOR), RATE, ENVELOPE)
     band = pyworld.code_aperiodicity(aperiodicity, RATE)

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from sottovoce.anonymise.keys import Secret
-from sottovoce.anonymise.voice.conditioning import RATE, Audio, Samples, condition
+from sottovoce.anonymise.voice.conditioning import RATE, condition
 from sottovoce.anonymise.voice.method import METHODS, MethodCard, Setting, recorded
 from sottovoce.core.errors import UsageError
+from sottovoce.core.types import Audio, FloatArray
 from sottovoce.corpus.utterance import Corpus
 from sottovoce.signal.lpc import Poles, burg, poles_of, predictors_of, refilter
 
@@ -89,7 +90,7 @@ class McAdams:
 METHODS.add(McAdams.name, McAdams)
 
 
-def bend_formants(samples: Samples, coefficient: float) -> Samples:
+def bend_formants(samples: FloatArray, coefficient: float) -> FloatArray:
     """Move the formants of a signal at 16 kHz, in frames of 20 ms every 10 ms."""
     window = np.sqrt(_HANN)
     count = -(-len(samples) // HOP) + 1  # every sample lies in two frames

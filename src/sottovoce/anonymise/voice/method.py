@@ -10,15 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
 from sottovoce.anonymise.keys import Secret
 from sottovoce.core.errors import UsageError
 from sottovoce.core.registry import Registry, did_you_mean
+from sottovoce.core.types import Audio
 from sottovoce.corpus.utterance import Corpus
-
-Audio = NDArray[np.float32]
 
 
 class VoiceAnonymiser(Protocol):

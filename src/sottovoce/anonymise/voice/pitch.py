@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from sottovoce.core.types import FloatArray
 
 LOWEST, HIGHEST = 50.0, 600.0
 """Hertz between which mapped pitch stays."""
@@ -28,13 +28,13 @@ class LogPitch(NamedTuple):
     sd: float
 
 
-def log_pitch(f0: Floats) -> LogPitch | None:
+def log_pitch(f0: FloatArray) -> LogPitch | None:
     """Mean and spread of the voiced frames; None where nothing is voiced."""
     logs = np.log(f0[f0 > 0])
     return LogPitch(float(logs.mean()), float(logs.std())) if len(logs) else None
 
 
-def gaussian_pitch(f0: Floats, source: LogPitch, target: LogPitch) -> Floats:
+def gaussian_pitch(f0: FloatArray, source: LogPitch, target: LogPitch) -> FloatArray:
     """log F0' = (log F0 − μ_o) / σ_o · σ_t + μ_t."""
     voiced = f0 > 0
     stretch = target.sd / max(source.sd, NARROWEST)
@@ -44,7 +44,9 @@ def gaussian_pitch(f0: Floats, source: LogPitch, target: LogPitch) -> Floats:
     return mapped
 
 
-def percentile_pitch(f0: Floats, target: Floats, *, source: Floats | None = None) -> Floats:
+def percentile_pitch(
+    f0: FloatArray, target: FloatArray, *, source: FloatArray | None = None
+) -> FloatArray:
     """F0' = F_t⁻¹(F_o(F0)): each frame takes the target's pitch of the same percentile.
 
     ``target`` and ``source`` are F0 values or evenly spaced percentiles of the two speakers. The
@@ -67,13 +69,13 @@ def percentile_pitch(f0: Floats, target: Floats, *, source: Floats | None = None
     return mapped
 
 
-def _to_median(f0: Floats, voiced: NDArray[np.bool_], median: float) -> Floats:
+def _to_median(f0: FloatArray, voiced: NDArray[np.bool_], median: float) -> FloatArray:
     mapped = f0.copy()
     mapped[voiced] = np.clip(f0[voiced] * (median / np.median(f0[voiced])), LOWEST, HIGHEST)
     return mapped
 
 
-def _share_below(values: Floats, sample: Floats) -> Floats:
+def _share_below(values: FloatArray, sample: FloatArray) -> FloatArray:
     """F(x) of a sample: 0 at its lowest, 1 at its highest, straight between; ties in their middle.
 
     The exact inverse of reading percentiles off the sample, so that a speaker mapped onto
@@ -85,5 +87,5 @@ def _share_below(values: Floats, sample: Floats) -> Floats:
     return np.asarray(np.interp(values, distinct, middle))
 
 
-def _shares(ordered: Floats) -> Floats:
+def _shares(ordered: FloatArray) -> FloatArray:
     return np.linspace(0, 1, len(ordered)) if len(ordered) > 1 else np.full(1, 0.5)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
@@ -22,16 +21,13 @@ from sottovoce.anonymise.voice.clusters import affinity_propagation
 from sottovoce.core.arrays import Arrays, load_arrays
 from sottovoce.core.errors import InputError, TooFewError
 from sottovoce.core.files import check_there, write_bytes
+from sottovoce.core.types import FloatArray, Progress, Vectors
 from sottovoce.corpus.audio import load_audio
 from sottovoce.corpus.utterance import Corpus
 from sottovoce.signal.world import RATE, find_f0
 from sottovoce.speaker.embeddings import Embeddings
 from sottovoce.speaker.encoders import Encoder
 from sottovoce.speaker.plda import Frontend, Plda
-
-Vectors = NDArray[np.float32]
-Floats = NDArray[np.float64]
-Progress = Callable[[int, int], None]
 
 PERCENTILES = 101
 """Of the voiced F0 of a speaker, from the lowest to the highest."""
@@ -49,7 +45,7 @@ class Heard:
     speaker: str
     gender: str
     vector: Vectors
-    f0: Floats
+    f0: FloatArray
     """Hertz, 0 where unvoiced."""
 
 
@@ -62,7 +58,7 @@ class Pool:
     """``f`` or ``m``."""
     vectors: Vectors
     """Mean speaker vectors."""
-    pitch: Floats
+    pitch: FloatArray
     """Evenly spaced percentiles of voiced F0 in hertz."""
     exemplars: NDArray[np.int64]
     """For each speaker the one that stands for its cluster."""
@@ -112,7 +108,7 @@ class Pool:
         )
 
     @cached_property
-    def centre(self) -> Floats:
+    def centre(self) -> FloatArray:
         """The mean of all vectors."""
         return np.asarray(self.vectors.mean(0, dtype=np.float64))
 
@@ -121,14 +117,14 @@ class Pool:
         """The typical distance of a voice from the centre: the median."""
         return float(np.median(np.linalg.norm(self.vectors - self.centre, axis=1)))
 
-    def affinity(self, vector: Vectors, distance: str) -> Floats:
+    def affinity(self, vector: Vectors, distance: str) -> FloatArray:
         """How near each voice is to ``vector``: a cosine, or the log-likelihood ratio of PLDA."""
         if distance == "plda":
             return np.asarray(plda_affinity(self.plda, vector[None], self.vectors)[0])
         lengths = np.linalg.norm(self.vectors, axis=1) * np.linalg.norm(vector)
         return np.asarray(self.vectors @ vector / lengths, np.float64)
 
-    def guess_gender(self, vector: Vectors, f0: Floats) -> str:
+    def guess_gender(self, vector: Vectors, f0: FloatArray) -> str:
         """The gender a voice sounds like, by Fisher's direction between those of the pool."""
         direction, middle = self._gender_axis
         return (
@@ -136,7 +132,7 @@ class Pool:
         )
 
     @cached_property
-    def _gender_axis(self) -> tuple[Floats, float]:
+    def _gender_axis(self) -> tuple[FloatArray, float]:
         features = _gender_features(self.vectors, np.median(self.pitch, axis=1))
         women, men = (features[self.gender == one] for one in "fm")
         within = np.cov(women.T) * len(women) + np.cov(men.T) * len(men)
@@ -196,19 +192,19 @@ class Pool:
         )
 
 
-def plda_affinity(plda: Plda, one: Vectors, other: Vectors) -> Floats:
+def plda_affinity(plda: Plda, one: Vectors, other: Vectors) -> FloatArray:
     """Log-likelihood ratios that pairs of vectors are of one speaker (one × other)."""
     scores = plda.enrol(one, 1) @ plda.trial(other, 1).T
     return np.asarray(scores, np.float64)
 
 
-def f0_median(f0: Floats) -> Floats:
+def f0_median(f0: FloatArray) -> FloatArray:
     """The median of voiced F0, as an array without dimensions; 150 Hz where nothing is voiced."""
     voiced = f0[f0 > 0]
     return np.asarray(np.median(voiced) if len(voiced) else 150.0)
 
 
-def percentiles(f0: Floats) -> Floats:
+def percentiles(f0: FloatArray) -> FloatArray:
     """Evenly spaced percentiles of voiced F0."""
     voiced = f0[f0 > 0]
     if not len(voiced):
@@ -216,7 +212,7 @@ def percentiles(f0: Floats) -> Floats:
     return np.asarray(np.quantile(voiced, np.linspace(0, 1, PERCENTILES)))
 
 
-def _gender_features(vectors: Vectors, medians: Floats) -> Floats:
+def _gender_features(vectors: Vectors, medians: FloatArray) -> FloatArray:
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.column_stack((unit * np.sqrt(unit.shape[1]), 4 * np.log(medians / 150.0)))
 
@@ -228,7 +224,7 @@ def _by_speaker(heard: list[Heard]) -> list[list[Heard]]:
     return [own[name] for name in sorted(own)]
 
 
-def _speaker(own: list[Heard]) -> tuple[str, str, Vectors, Floats]:
+def _speaker(own: list[Heard]) -> tuple[str, str, Vectors, FloatArray]:
     vector = np.mean([one.vector for one in own], axis=0)
     return own[0].speaker, own[0].gender, vector, percentiles(np.concatenate([x.f0 for x in own]))
 

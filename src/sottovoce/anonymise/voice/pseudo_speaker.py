@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sottovoce.anonymise.keys import Secret
-from sottovoce.anonymise.voice.pool import Floats, Pool, Vectors
+from sottovoce.anonymise.voice.pool import Pool
 from sottovoce.core.errors import TooFewError
+from sottovoce.core.types import FloatArray, IntArray, Vectors
 
 DISTANCES = ("plda", "cosine")
 PROXIMITIES = ("dense", "random", "near", "far", "sparse")
@@ -27,18 +27,16 @@ RANKED = 0.3
 MEMBERS = 0.5
 """Share of a cluster's voices that are averaged."""
 
-Rows = NDArray[np.int64]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PseudoSpeaker:
     """A voice that nobody has."""
 
     vector: Vectors
-    members: Rows
+    members: IntArray
     """Rows of the pool of which it is the mean."""
     gender: str
-    pitch: Floats
+    pitch: FloatArray
     """Percentiles of F0 in hertz: those of its members, averaged."""
 
 
@@ -82,8 +80,8 @@ class Selection:
         return source if self.gender == "same" else other
 
     def _of_ranks(
-        self, pool: Pool, allowed: Rows, affinity: Floats, rng: np.random.Generator
-    ) -> Rows:
+        self, pool: Pool, allowed: IntArray, affinity: FloatArray, rng: np.random.Generator
+    ) -> IntArray:
         averaged = self.averaged or max(1, round(AVERAGED * len(pool)))
         candidates = self.candidates or max(averaged, round(CANDIDATES * len(pool)))
         if self.proximity != "random":
@@ -97,8 +95,8 @@ class Selection:
         return np.sort(rng.choice(allowed, averaged, replace=False))
 
     def _of_cluster(
-        self, pool: Pool, allowed: Rows, affinity: Floats, rng: np.random.Generator
-    ) -> Rows:
+        self, pool: Pool, allowed: IntArray, affinity: FloatArray, rng: np.random.Generator
+    ) -> IntArray:
         """Half of one of the largest or smallest clusters, never of that nearest the source.
 
         Of a cluster only voices of the wanted gender count, in its size as in its mean.
@@ -113,14 +111,14 @@ class Selection:
         return np.sort(rng.choice(chosen, count, replace=False))
 
 
-def ranked_clusters(pool: Pool, allowed: Rows, *, largest: bool) -> list[Rows]:
+def ranked_clusters(pool: Pool, allowed: IntArray, *, largest: bool) -> list[IntArray]:
     """The clusters of the allowed voices, by size."""
     exemplars = pool.exemplars[allowed]
     found = [allowed[exemplars == one] for one in np.unique(exemplars)]
     return sorted(found, key=len, reverse=largest)
 
 
-def mean_voice(pool: Pool, members: Rows) -> Vectors:
+def mean_voice(pool: Pool, members: IntArray) -> Vectors:
     """The mean of some voices, as far from the centre of the pool as voices typically are.
 
     A mean of many lies near the centre, where all pseudo-speakers would sound alike.

@@ -20,11 +20,9 @@ from scipy.ndimage import gaussian_filter1d
 from sottovoce.anonymise.voice.frames import ENVELOPE, PERIOD, RATE, STEP, energy_of
 from sottovoce.core.errors import InputError
 from sottovoce.core.onnx_networks import checked_sha256, load_network
+from sottovoce.core.types import Features, FloatArray
 from sottovoce.signal import world
 from sottovoce.signal.world import Voice
-
-Floats = NDArray[np.float64]
-Table = NDArray[np.float32]
 
 FFT = 2 * (world.BINS - 1)
 LEAST_GAIN, MOST_GAIN = -4.0, 1.5
@@ -36,14 +34,14 @@ SMOOTH = 2.0
 class Vocoder(Protocol):
     """Turns envelopes and pitch into samples."""
 
-    def synthesise(self, envelopes: Table, f0: Floats, samples: int) -> Floats:
+    def synthesise(self, envelopes: Features, f0: FloatArray, samples: int) -> FloatArray:
         """``samples`` samples at 16 kHz from envelopes every 8 ms and F0 every 5 ms."""
 
 
 class WorldVocoder:
     """WORLD, with envelopes brought from 8 to its 5 ms."""
 
-    def synthesise(self, envelopes: Table, f0: Floats, samples: int) -> Floats:
+    def synthesise(self, envelopes: Features, f0: FloatArray, samples: int) -> FloatArray:
         """Envelopes are interpolated in their coded form."""
         coded = at_world_frames(envelopes.astype(np.float64), len(f0))
         envelope = pyworld.decode_spectral_envelope(
@@ -65,7 +63,7 @@ class OnnxVocoder:
         """The network, loaded when first used."""
         return load_network(self.path)
 
-    def synthesise(self, envelopes: Table, f0: Floats, samples: int) -> Floats:
+    def synthesise(self, envelopes: Features, f0: FloatArray, samples: int) -> FloatArray:
         """The network's samples, as many as asked for."""
         pitch = at_fine_frames(f0, len(envelopes)).astype(np.float32)
         given = {"features": envelopes[None].astype(np.float32), "f0": pitch[None]}
@@ -117,7 +115,7 @@ def named_file(path: Path) -> tuple[Path, str]:
     return path, checked_sha256(path)
 
 
-def keep_energy(changed: Floats, original: Floats) -> Floats:
+def keep_energy(changed: FloatArray, original: FloatArray) -> FloatArray:
     """Bring the course of energy near to that of the original, frame by frame."""
     lacking = np.subtract(energy_of(original), energy_of(changed))
     gain = gaussian_filter1d(np.clip(lacking, LEAST_GAIN, MOST_GAIN), SMOOTH) / 2
@@ -125,7 +123,7 @@ def keep_energy(changed: Floats, original: Floats) -> Floats:
     return np.asarray(changed * np.exp(np.interp(at, np.arange(len(gain)), gain)))
 
 
-def at_world_frames(fine: Floats, count: int) -> Floats:
+def at_world_frames(fine: FloatArray, count: int) -> FloatArray:
     """Rows every 8 ms brought to rows every 5 ms, on straight lines."""
     at = np.minimum(np.arange(count) * (world.PERIOD / PERIOD), len(fine) - 1)
     low = np.minimum(at.astype(np.int64), max(len(fine) - 2, 0))
@@ -133,12 +131,12 @@ def at_world_frames(fine: Floats, count: int) -> Floats:
     return np.asarray(fine[low] * (1 - share) + fine[np.minimum(low + 1, len(fine) - 1)] * share)
 
 
-def at_fine_frames(f0: Floats, count: int) -> Floats:
+def at_fine_frames(f0: FloatArray, count: int) -> FloatArray:
     """F0 every 5 ms read off every 8 ms; never between a voiced and an unvoiced frame."""
     at = np.rint(np.arange(count) * (PERIOD / world.PERIOD)).astype(np.int64)
     return np.asarray(f0[np.minimum(at, len(f0) - 1)])
 
 
-def of_length(samples: Floats, length: int) -> Floats:
+def of_length(samples: FloatArray, length: int) -> FloatArray:
     """Cut or padded with silence."""
     return np.pad(samples, (0, max(0, length - len(samples))))[:length]

@@ -15,10 +15,11 @@ import numpy as np
 
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.voice.classes import CLASSES, VoiceModel, active, find_classes, shapes
-from sottovoce.anonymise.voice.conditioning import RATE, Samples
+from sottovoce.anonymise.voice.conditioning import RATE
 from sottovoce.anonymise.voice.pitch import LogPitch, log_pitch
 from sottovoce.core.arrays import load_arrays
 from sottovoce.core.errors import InputError, SottovoceError
+from sottovoce.core.types import FloatArray
 from sottovoce.corpus.audio import load_audio
 from sottovoce.corpus.utterance import Corpus, Utterance
 from sottovoce.signal import world
@@ -81,13 +82,13 @@ def model_of(speaker: str, utterances: Iterable[Utterance]) -> VoiceModel | None
     return VoiceModel(speaker, find_classes(points, CLASSES), log_pitch(f0))
 
 
-def learn(samples: Samples) -> tuple[Samples, Samples]:
+def learn(samples: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Shapes of the active frames and F0 of a signal at 16 kHz."""
     f0, envelope = world.analyse_envelope(samples)
     return shapes(np.log(envelope[active(envelope)])), f0
 
 
-def _first(utterances: Iterable[Utterance]) -> Iterator[Samples]:
+def _first(utterances: Iterable[Utterance]) -> Iterator[FloatArray]:
     """Recordings until there is enough; what cannot be read is told when it is anonymised."""
     left = int(ENOUGH * RATE)
     for one in utterances:

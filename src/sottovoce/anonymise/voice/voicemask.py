@@ -11,14 +11,15 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from sottovoce.anonymise.keys import Secret
-from sottovoce.anonymise.voice.conditioning import Audio, Samples, condition
+from sottovoce.anonymise.voice.conditioning import condition
 from sottovoce.anonymise.voice.method import METHODS, MethodCard, Setting, recorded
 from sottovoce.anonymise.voice.pitch import LogPitch, gaussian_pitch, log_pitch
 from sottovoce.anonymise.voice.targets import shipped_targets
 from sottovoce.core.errors import UsageError
+from sottovoce.core.types import Audio, FloatArray
 from sottovoce.corpus.utterance import Corpus
 from sottovoce.signal import world
-from sottovoce.signal.warp import Floats, axis, bilinear, quadratic, read_at
+from sottovoce.signal.warp import axis, bilinear, quadratic, read_at
 
 ALPHA = (0.08, 0.10)
 """Range of |α|; its sign is drawn."""
@@ -35,7 +36,7 @@ class Warp(NamedTuple):
     alpha: float
     beta: float
 
-    def __call__(self, omega: Floats) -> Floats:
+    def __call__(self, omega: FloatArray) -> FloatArray:
         """h(ω)."""
         return quadratic(bilinear(omega, self.alpha), self.beta)
 
@@ -132,7 +133,7 @@ class VoiceMask:
 METHODS.add(VoiceMask.name, VoiceMask)
 
 
-def mask(samples: Samples, warp: Warp, pitch: LogPitch | None = None) -> Samples:
+def mask(samples: FloatArray, warp: Warp, pitch: LogPitch | None = None) -> FloatArray:
     """Warp the spectra of a signal at 16 kHz; with ``pitch``, also its F0."""
     voice = world.analyse(samples)
     f0, envelope, aperiodicity = voice.f0, voice.envelope, voice.aperiodicity

@@ -22,7 +22,7 @@ from sottovoce.anonymise.voice.classes import (
     nearest,
     shapes,
 )
-from sottovoce.anonymise.voice.conditioning import Audio, Samples, condition
+from sottovoce.anonymise.voice.conditioning import condition
 from sottovoce.anonymise.voice.method import METHODS, MethodCard, Setting, recorded
 from sottovoce.anonymise.voice.pitch import gaussian_pitch, log_pitch
 from sottovoce.anonymise.voice.targets import (
@@ -32,9 +32,10 @@ from sottovoce.anonymise.voice.targets import (
     model_of,
     shipped_targets,
 )
+from sottovoce.core.types import Audio, FloatArray
 from sottovoce.corpus.utterance import Corpus
 from sottovoce.signal import world
-from sottovoce.signal.warp import Floats, axis, power, read_at
+from sottovoce.signal.warp import axis, power, read_at
 
 GRID = np.linspace(-0.20, 0.20, 21)
 """Warps that are tried for a class."""
@@ -115,7 +116,7 @@ def _targets(path: Path | None) -> tuple[VoiceModel, ...]:
     return corpus_targets(open_corpus(path))
 
 
-def find_warps(source: Floats, target: Floats) -> Floats:
+def find_warps(source: FloatArray, target: FloatArray) -> FloatArray:
     """α of each source class: the one that, with any target class, leaves the least distance."""
     tried = np.stack([read_at(source, omega) for omega in _TRIED], axis=1)  # class × α × bin
     tried -= tried.mean(axis=2, keepdims=True)
@@ -123,7 +124,7 @@ def find_warps(source: Floats, target: Floats) -> Floats:
     return np.asarray(GRID[apart.min(axis=2).argmin(axis=1)])
 
 
-def convert(samples: Samples, source: VoiceModel | None, target: VoiceModel) -> Samples:
+def convert(samples: FloatArray, source: VoiceModel | None, target: VoiceModel) -> FloatArray:
     """A signal at 16 kHz warped towards a target; without ``source``, known from itself."""
     voice = world.analyse(samples)
     logs = np.log(voice.envelope)

@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sottovoce.anonymise.keys import Secret
-from sottovoce.anonymise.voice.conditioning import Audio, Samples, condition
+from sottovoce.anonymise.voice.conditioning import condition
 from sottovoce.anonymise.voice.frames import (
     RATE,
     Prosody,
@@ -47,12 +46,10 @@ from sottovoce.anonymise.voice.synthesis import (
 )
 from sottovoce.asr.content import ContentEncoder
 from sottovoce.core.errors import InputError
+from sottovoce.core.types import Audio, FloatArray, Vectors
 from sottovoce.corpus.utterance import Corpus
 from sottovoce.signal.world import find_f0
 from sottovoce.speaker.encoders import OnnxEncoder, campplus
-
-Floats = NDArray[np.float64]
-Vectors = NDArray[np.float32]
 
 QUIET = 1e-6
 """Root mean square of a piece below which there is nothing to say again."""
@@ -64,7 +61,7 @@ class Source:
     """What is known of a speaker to be anonymised."""
 
     vector: Vectors
-    pitch: Floats | None
+    pitch: FloatArray | None
     """Percentiles of F0, or None where only the utterance itself is known."""
     gender: str
 
@@ -170,7 +167,7 @@ class XVector:
         """The recording in the voice of a pseudo-speaker."""
         made: list[tuple[Source, PseudoSpeaker]] = []
 
-        def change(samples: Samples) -> Samples:
+        def change(samples: FloatArray) -> FloatArray:
             if np.sqrt(np.mean(np.square(samples))) < QUIET:
                 return np.zeros(len(samples))
             f0, _ = find_f0(samples)
@@ -191,11 +188,11 @@ class XVector:
             "speakers_whose_gender_was_guessed": len(self._guessed),
         }
 
-    def _heard(self, samples: Samples, f0: Floats, speaker: str) -> Source:
+    def _heard(self, samples: FloatArray, f0: FloatArray, speaker: str) -> Source:
         vector = self.encoder.embed(samples.astype(np.float32), RATE)
         return Source(vector, None, self._gender(speaker, "", vector, f0))
 
-    def _gender(self, speaker: str, told: str, vector: Vectors, f0: Floats) -> str:
+    def _gender(self, speaker: str, told: str, vector: Vectors, f0: FloatArray) -> str:
         given = self.settings["source_gender"]
         if given != "auto":
             return str(given)
@@ -210,8 +207,8 @@ class XVector:
         )
 
     def _spoken(
-        self, samples: Samples, f0: Floats, source: Source, voice: PseudoSpeaker
-    ) -> Samples:
+        self, samples: FloatArray, f0: FloatArray, source: Source, voice: PseudoSpeaker
+    ) -> FloatArray:
         f0 = self._pitch(f0, source, voice)
         fine, _ = frame_counts(len(samples))
         prosody = Prosody(at_fine_frames(f0, fine), energy_of(samples))
@@ -226,7 +223,7 @@ class XVector:
         changed = self.vocoder.synthesise(envelopes, f0, len(samples))
         return keep_energy(changed, samples)
 
-    def _pitch(self, f0: Floats, source: Source, voice: PseudoSpeaker) -> Floats:
+    def _pitch(self, f0: FloatArray, source: Source, voice: PseudoSpeaker) -> FloatArray:
         how = self.settings["pitch"]
         if how == "none" or not (f0 > 0).any():
             return f0

@@ -17,7 +17,7 @@ import shutil
 import sys
 import time
 import wave
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
@@ -26,6 +26,7 @@ import numpy as np
 
 from sottovoce.core.errors import InputError, UsageError
 from sottovoce.core.files import write_text
+from sottovoce.core.types import Progress
 from sottovoce.corpus.demo.phones import TEMPLATES, Word, fill, written
 from sottovoce.corpus.demo.synthesis import Speech, synthesise
 from sottovoce.corpus.demo.voices import RATE, Session, Voice, draw_session, draw_voice
@@ -62,8 +63,6 @@ entities.csv   the words that name a person, a place, a date or a number; words 
 audio/         16 kHz, 16 bit, mono
 {marker}  settings and SHA-256 of every file; without it the folder is not used
 """
-
-Progress = Callable[[int, int], None]
 
 
 def cache_folder() -> Path:

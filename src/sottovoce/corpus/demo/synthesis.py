@@ -25,8 +25,9 @@ from scipy.fft import irfft, rfft, rfftfreq
 from scipy.ndimage import uniform_filter1d
 from scipy.signal import fftconvolve, lfilter, resample_poly
 
+from sottovoce.core.types import FloatArray
 from sottovoce.corpus.demo.phones import PHONES, Hiss, Phone, Word
-from sottovoce.corpus.demo.voices import BINS, FFT, HOP, RATE, Array, Session, Voice, factor
+from sottovoce.corpus.demo.voices import BINS, FFT, HOP, RATE, Session, Voice, factor
 
 Spectra = NDArray[np.complex64]
 
@@ -52,7 +53,7 @@ class Timing:
 class Speech:
     """Samples in [-1, 1] and the times of the words in them."""
 
-    samples: Array
+    samples: FloatArray
     words: list[Timing]
 
 
@@ -64,7 +65,7 @@ class Segment:
     """A stretch with one set of targets; a phone is one to three of them."""
 
     milliseconds: float
-    formants: Array
+    formants: FloatArray
     hold: float
     voice: float = 0.0
     breath: float = 0.0
@@ -200,17 +201,17 @@ def _stop(
 class Tracks:
     """What the synthesiser follows, one value a tick."""
 
-    formants: Array  # Hz, ticks x 3
-    nasal: Array
-    pitch: Array  # Hz
-    voice: Array
-    breath: Array
-    hiss: Array
-    peak: Array
-    width: Array
+    formants: FloatArray  # Hz, ticks x 3
+    nasal: FloatArray
+    pitch: FloatArray  # Hz
+    voice: FloatArray
+    breath: FloatArray
+    hiss: FloatArray
+    peak: FloatArray
+    width: FloatArray
 
 
-def _smooth(values: Array, ticks: float) -> Array:
+def _smooth(values: FloatArray, ticks: float) -> FloatArray:
     """A moving average with a triangular window, about ``ticks`` wide at half height."""
     size = max(1, round(ticks))
     once = uniform_filter1d(values, size, axis=0, mode="nearest")
@@ -226,7 +227,7 @@ def _tracks(
 ) -> Tracks:
     which = np.repeat(np.arange(len(segments)), np.diff(ends, prepend=0))
 
-    def steps(name: str) -> Array:
+    def steps(name: str) -> FloatArray:
         return np.asarray([getattr(segment, name) for segment in segments], float)[which]
 
     hold = steps("hold")
@@ -250,7 +251,7 @@ def _pitch(
     voice: Voice,
     session: Session,
     rng: np.random.Generator,
-) -> Array:
+) -> FloatArray:
     """Pitch in Hz: each phrase falls, accents stand on it, its end tells what comes."""
     ticks = np.arange(ends[-1])
     semitones = np.zeros(len(ticks))
@@ -276,7 +277,9 @@ def _pitch(
 # ------------------------------------------------------------------------------------- sound
 
 
-def _glottis(tracks: Tracks, voice: Voice, session: Session, rng: np.random.Generator) -> Array:
+def _glottis(
+    tracks: Tracks, voice: Voice, session: Session, rng: np.random.Generator
+) -> FloatArray:
     """Pulses (the derivative of Klatt's t² - t³ flow) with breath in their open phase."""
     count = len(tracks.pitch) * RATE // TICKS
     fine = np.arange(count * OVERSAMPLING) * (TICKS / (RATE * OVERSAMPLING))
@@ -296,14 +299,14 @@ def _glottis(tracks: Tracks, voice: Voice, session: Session, rng: np.random.Gene
     return np.asarray(lfilter([1 - pole], [1, -pole], pulses) * voiced + noise)
 
 
-def _sections(hertz: Array, bandwidth: Array) -> Array:
+def _sections(hertz: FloatArray, bandwidth: FloatArray) -> FloatArray:
     """Coefficients 1, b, c of two-pole (or two-zero) sections, one a frame."""
     radius = np.exp(-np.pi * bandwidth / RATE)
     turn = -2 * radius * np.cos(2 * np.pi * hertz / RATE)
     return np.stack([np.ones(len(hertz)), turn, radius**2], axis=-1)
 
 
-def _tract(formants: Array, nasal: Array, voice: Voice, session: Session) -> Spectra:
+def _tract(formants: FloatArray, nasal: FloatArray, voice: Voice, session: Session) -> Spectra:
     """The frequency response of the vocal tract, frames x bins: poles in cascade, one zero."""
     scale = voice.tract * session.tract
     count = min(8, int(7600 / (1000 * scale) + 0.5))
@@ -324,7 +327,7 @@ def _tract(formants: Array, nasal: Array, voice: Voice, session: Session) -> Spe
     return np.asarray(gain[:, None] * response, np.complex64)
 
 
-def _multiply(polynomials: Array, sections: Array) -> Array:
+def _multiply(polynomials: FloatArray, sections: FloatArray) -> FloatArray:
     """Products of polynomials with quadratics, row by row."""
     product = np.zeros((len(polynomials), polynomials.shape[1] + 2))
     for k in range(3):
@@ -332,7 +335,7 @@ def _multiply(polynomials: Array, sections: Array) -> Array:
     return product
 
 
-def _minimum_phase(decibels: Array) -> Spectra:
+def _minimum_phase(decibels: FloatArray) -> Spectra:
     """The causal filter with a given magnitude, by its cepstrum."""
     cepstrum = irfft(decibels * (np.log(10) / 20), FFT)
     cepstrum[1 : FFT // 2] *= 2
@@ -340,7 +343,7 @@ def _minimum_phase(decibels: Array) -> Spectra:
     return np.asarray(np.exp(rfft(cepstrum)), np.complex64)
 
 
-def _spectra(signal: Array) -> Spectra:
+def _spectra(signal: FloatArray) -> Spectra:
     """Short-time spectra under a Hann window of two hops; their sum is the signal."""
     window = np.hanning(2 * HOP + 1)[:-1].astype(np.float32)
     padded = np.concatenate([np.zeros(HOP), signal, np.zeros(HOP)]).astype(np.float32)
@@ -348,7 +351,7 @@ def _spectra(signal: Array) -> Spectra:
     return np.asarray(rfft(frames * window, FFT))
 
 
-def _overlap_add(spectra: Spectra, count: int) -> Array:
+def _overlap_add(spectra: Spectra, count: int) -> FloatArray:
     """The signal of short-time spectra: ``count`` samples."""
     frames = irfft(spectra, FFT).reshape(len(spectra), -1, HOP)
     out = np.zeros((len(spectra) + frames.shape[1], HOP))
@@ -369,7 +372,7 @@ def synthesise(
     return Speech(_recorded(dry, session, rng), _timings(words, segments, ends))
 
 
-def _sound(tracks: Tracks, voice: Voice, session: Session, rng: np.random.Generator) -> Array:
+def _sound(tracks: Tracks, voice: Voice, session: Session, rng: np.random.Generator) -> FloatArray:
     """What the lips and the microphone make of the tracks."""
     source = _glottis(tracks, voice, session, rng)
     ticks = np.arange(len(tracks.pitch))
@@ -383,7 +386,7 @@ def _sound(tracks: Tracks, voice: Voice, session: Session, rng: np.random.Genera
     return _overlap_add(spectra, len(source))
 
 
-def _turbulence(peak: Array, width: Array) -> Spectra:
+def _turbulence(peak: FloatArray, width: FloatArray) -> Spectra:
     """Responses of unit power with one broad peak, frames x bins."""
     away = (BINS - peak[:, None]) / (0.78 * width[:, None])
     response = 1 / (1 + 1j * away.astype(np.float32))
@@ -392,7 +395,7 @@ def _turbulence(peak: Array, width: Array) -> Spectra:
     return np.asarray(response / np.sqrt(power), np.complex64)
 
 
-def _recorded(dry: Array, session: Session, rng: np.random.Generator) -> Array:
+def _recorded(dry: FloatArray, session: Session, rng: np.random.Generator) -> FloatArray:
     """Put the sound into the room, add noise, set the level; never clip."""
     wet = fftconvolve(dry, session.room)[: len(dry)]
     wet /= np.sqrt(np.mean(wet**2))

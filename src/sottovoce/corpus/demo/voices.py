@@ -10,15 +10,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sottovoce.core.types import FloatArray
 from sottovoce.corpus.demo.phones import PHONES
 
 RATE = 16_000
 """Samples a second."""
 
 Gender = Literal["f", "m"]
-Array = NDArray[np.float64]
 
 HOP = 80  # samples between filter frames: 5 ms
 FFT = 9 * HOP  # room for 35 ms of ringing behind each frame
@@ -31,9 +30,9 @@ class Voice:
 
     gender: Gender
     tract: float  # of all formants: 1 for a vocal tract of 17.5 cm, more for a shorter one
-    formants: Array  # of each formant
-    bandwidths: Array  # of each formant's bandwidth
-    vowels: dict[str, Array]  # of F1 to F3, phone by phone: an accent
+    formants: FloatArray  # of each formant
+    bandwidths: FloatArray  # of each formant's bandwidth
+    vowels: dict[str, FloatArray]  # of F1 to F3, phone by phone: an accent
     hisses: dict[str, tuple[float, float]]  # of peak and level of the noise, phone by phone
     durations: dict[str, float]  # phone by phone
     pitch: float  # Hz
@@ -52,7 +51,7 @@ class Voice:
     pause: float
     aspiration: float  # of the breath behind voiceless stops, in time
     slur: float  # of the transitions, in time
-    colour: Array  # decibels at the points of the FFT: what the model of the tract leaves out
+    colour: FloatArray  # decibels at the points of the FFT: what the model of the tract leaves out
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +63,14 @@ class Session:
     effort: float  # how much the source is darkened or brightened
     breath: float
     tract: float  # how open or rounded the person happens to speak
-    equaliser: Array  # decibels at the points of the FFT
-    room: Array  # impulse response
+    equaliser: FloatArray  # decibels at the points of the FFT
+    room: FloatArray  # impulse response
     noise: float  # decibels below the speech
     noise_slope: float
     level: float  # decibels re full scale
 
 
-def _factors(rng: np.random.Generator, spread: float | Array, size: int) -> Array:
+def _factors(rng: np.random.Generator, spread: float | FloatArray, size: int) -> FloatArray:
     """Factors scattered around one, none far away."""
     return np.asarray(np.exp(np.clip(rng.standard_normal(size), -2.5, 2.5) * spread))
 
@@ -81,7 +80,7 @@ def factor(rng: np.random.Generator, spread: float) -> float:
     return float(_factors(rng, spread, 1)[0])
 
 
-def _bumps(rng: np.random.Generator, count: int, decibels: float) -> Array:
+def _bumps(rng: np.random.Generator, count: int, decibels: float) -> FloatArray:
     """A smooth random curve over frequency: a sum of ``count`` bumps on a mel-like axis."""
     axis = np.log1p(BINS / 700)
     centres = rng.uniform(axis[6], axis[-1], count)
@@ -142,7 +141,7 @@ def draw_session(rng: np.random.Generator) -> Session:
     )
 
 
-def _room(rng: np.random.Generator) -> Array:
+def _room(rng: np.random.Generator) -> FloatArray:
     """An impulse response: the direct sound and a tail that dies within 0.15 to 0.4 s."""
     length = int(0.25 * RATE)
     seconds = np.arange(length) / RATE

@@ -10,8 +10,9 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from sottovoce.core.errors import InputError
+from sottovoce.core.types import RealArray
 from sottovoce.measure.readers.stream import Stream
-from sottovoce.measure.scores import CHUNK, FloatArray, as_scores, check_finite
+from sottovoce.measure.scores import CHUNK, as_scores, check_finite
 
 
 def read_npy_pair(directory: Path) -> Stream:
@@ -24,7 +25,7 @@ def read_npy_pair(directory: Path) -> Stream:
     return Stream(directory.name, str(directory), few, count, lambda: npy_chunks(nonmated))
 
 
-def npy_chunks(path: Path) -> Iterator[FloatArray]:
+def npy_chunks(path: Path) -> Iterator[RealArray]:
     """Read a flat array a chunk at a time into one small buffer, which the next chunk overwrites.
 
     Not memory-mapped: mapped pages would count as this process's memory.

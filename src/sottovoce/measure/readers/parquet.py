@@ -14,9 +14,10 @@ import polars as pl
 
 from sottovoce.core.arrays import brief
 from sottovoce.core.errors import InputError
+from sottovoce.core.types import RealArray
 from sottovoce.measure.readers.stream import Stream
 from sottovoce.measure.readers.table import check_columns, from_table, mated_label
-from sottovoce.measure.scores import CHUNK, FloatArray, ScoreSource, as_scores, check_finite
+from sottovoce.measure.scores import CHUNK, ScoreSource, as_scores, check_finite
 
 IN_MEMORY = 20_000_000
 """Tables of more rows than this are streamed, and resampled by trial only."""
@@ -43,7 +44,7 @@ def _stream(path: Path, files: list[Path], frame: pl.LazyFrame, rows: int) -> St
     mated = as_scores(found["score"].to_numpy(), f"{path}: mated")
     check_finite(mated, f"{path}: mated")
 
-    def chunks() -> Iterator[FloatArray]:
+    def chunks() -> Iterator[RealArray]:
         wanted = frame.filter(is_nonmated).select("score")
         try:
             for batch in wanted.collect_batches(maintain_order=False, chunk_size=CHUNK):

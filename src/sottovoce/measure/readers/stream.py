@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from sottovoce.measure.scores import FloatArray, check_finite
+from sottovoce.core.types import RealArray
+from sottovoce.measure.scores import check_finite
 
 
 @dataclass(frozen=True, eq=False)
@@ -16,12 +17,12 @@ class Stream:
     name: str
     origin: str
     """What to call it in error messages."""
-    mated: FloatArray
+    mated: RealArray
     n_nonmated: int
-    read: Callable[[], Iterator[FloatArray]]
+    read: Callable[[], Iterator[RealArray]]
     speakers: None = None
 
-    def nonmated_chunks(self) -> Iterator[FloatArray]:
+    def nonmated_chunks(self) -> Iterator[RealArray]:
         """Read the non-mated scores once more."""
         for chunk in self.read():
             check_finite(chunk, f"{self.origin}: nonmated")
