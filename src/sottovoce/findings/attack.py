@@ -1,0 +1,157 @@
+"""What one attack did, how well it was trained, and whether its failure would mean anything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sottovoce.core.records import Record
+
+Setting = None | bool | int | float | str
+"""A value of a setting."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkageTraining(Record):
+    """A trained linkage function, and how well it does on the speakers it was trained on."""
+
+    name: str
+    settings: Mapping[str, float]
+    speakers: int
+    vectors: int
+    held_out_eer: float | None
+    """On training speakers left out of the training, in turns; None where there are too few."""
+    training_eer: float | None
+    """On the very vectors it was trained on: whether it could learn at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrustEvidence(Record):
+    """EERs that tell how good the attacker is."""
+
+    originals: float
+    """Originals enrolled, originals attacked, trained on originals."""
+    attack: float
+    """The attack itself."""
+    training: float | None
+    """On the vectors it was trained on."""
+    held_out: float | None
+    """On training speakers it was not trained on."""
+    control: float | None
+    """Under exchanged names, mean of several exchanges; None with fewer than 3 speakers."""
+    linkages: Mapping[str, float]
+    """The same attack with other linkage functions."""
+    less_informed: Mapping[str, float]
+    """The same trials attacked by attackers who know less."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrustLimits(Record):
+    """The limits that the evidence is held against."""
+
+    originals: float
+    """Largest EER on originals of an attacker that can tell voices apart."""
+    training: float
+    """Largest EER on the very vectors it was trained on."""
+    control: float
+    """How far from 50 % the EER under exchanged names may be."""
+    behind: float
+    """By how much another linkage function, or an attacker that knows less, may do better."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trust(Record):
+    """Whether the attacker is good enough to say anything about an anonymiser, and why."""
+
+    trustworthy: bool
+    reasons: tuple[str, ...]
+    """Every limit that is passed, in words."""
+    evidence: TrustEvidence
+    limits: TrustLimits
+
+
+@dataclass(frozen=True, slots=True)
+class AttackerDescription(Record):
+    """What an attacker knows."""
+
+    name: str
+    enrolment: str
+    """How its enrolment speech was treated: original, attacker, similar or released."""
+    training: str
+    """How its training speech was treated."""
+    rank: int
+    """How much it knows: a larger rank includes what smaller ranks know."""
+    summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class AttackSettings(Record):
+    """How the attacker links, whatever it knows."""
+
+    linkage: str = "best"
+    """Name of a linkage function, or ``best``: the one that does best on held-out speakers."""
+    over: str = "model"
+    """What a speaker's score is: of the mean vector (``model``), or ``mean`` or ``max`` of all."""
+    norm: str = "none"
+    """Score normalisation: ``none``, ``s-norm`` or ``as-norm``."""
+    nearest: int = 100
+    """Speakers of the cohort that as-norm takes for each pair, or all if there are fewer."""
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AttackRecord(Record):
+    """The record of an attack: what it knew and trained on, how well it fitted, how it did."""
+
+    attacker: AttackerDescription
+    settings: AttackSettings
+    enrolled_speakers: int
+    trials: int
+    trained: LinkageTraining
+    trained_on_originals: LinkageTraining
+    eer: float
+    eer_on_originals: float
+    trust: Trust
+    embeddings: Mapping[str, str]
+    """Digest of each embedding set by its role (enrol, trial, train, originals-…)."""
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeInference(Record):
+    """How often an attribute is inferred correctly, every speaker with equal weight."""
+
+    attribute: str
+    values: tuple[str, ...]
+    speakers: int
+    utterances: int
+    accuracy: float
+    low: float
+    high: float
+    majority: float
+    """Accuracy when always guessing the most frequent value of the training speakers."""
+    balanced: float
+    """Mean over values of the accuracy among their speakers; guessing gives 1 / values."""
+    better_than_guessing: bool
+    """Whether the whole interval lies above the guess."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRisk(Record):
+    """Mean risk of the speakers of one group."""
+
+    speakers: int
+    linkability: float
+
+
+Groups = Mapping[str, Mapping[str, GroupRisk]]
+"""By attribute, such as gender, and its values."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnonymiserDescription(Record):
+    """An anonymiser by name, with its settings."""
+
+    label: str
+    """Name and settings for a person, such as ``mcadams(coefficient=0.8)``."""
+    method: str
+    settings: Mapping[str, Setting] = field(default_factory=dict)
