@@ -131,7 +131,7 @@ def test_what_cannot_be_done_is_one_line_and_leaves_nothing(
         (["align", broken, text], "not audio"),
         (["anonymise", "recording", audio, signs, out, *made], "no words in the text"),
         (["anonymise", "recording", broken, text, out, *made], "not audio"),
-        (["anonymise", "recording", audio, text, str(tmp_path / "full"), *made], "there already"),
+        (["anonymise", "recording", audio, text, str(tmp_path / "full"), *made], "not empty"),
         (["slice", str(corpus), out, "--times", str(tmp_path / "bad.ctm")], "bad.ctm:1"),
     ):
         assert run(wrong) == 2, wrong

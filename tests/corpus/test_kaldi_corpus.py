@@ -167,5 +167,5 @@ def test_what_kaldi_cannot_say_is_refused(tmp_path: Path, one: Utterance, words:
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
     (tmp_path / "kaldi").mkdir()
     write(tmp_path / "kaldi")
-    with pytest.raises(InputError, match="there is something in it"):
+    with pytest.raises(InputError, match="exists and is not empty"):
         write_kaldi(corpus_of(tmp_path), tmp_path / "kaldi")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from sottovoce.anonymise.voice.corpus import refuse_nested
 from sottovoce.audit.steps import Speech
+from sottovoce.core.atomic_directory import refuse_inside
 from sottovoce.core.errors import InputError, SottovoceError
 from sottovoce.core.types import StageProgress
 from sottovoce.corpus.ahead import map_ahead
@@ -32,7 +32,7 @@ class Vetted:
 def open_outside(name: str, folder: Path) -> Corpus:
     """A corpus that the folder of an audit is not part of."""
     corpus = open_corpus(name)
-    refuse_nested(corpus, folder)
+    refuse_inside(folder, corpus.root)
     return corpus
 
 

@@ -109,11 +109,11 @@ def command(
     remembers that, by what is said, how it sounds and what the dialogue is called.
     """
     from sottovoce.anonymise.recording.export import export_corpus
-    from sottovoce.anonymise.recording.folder import gone_on_failure
     from sottovoce.anonymise.recording.ledger import Ledger, default_ledger
     from sottovoce.anonymise.recording.sensitive import private_words, read_words
     from sottovoce.anonymise.recording.texts import replaced_texts
     from sottovoce.anonymise.voice import make_method
+    from sottovoce.core.atomic_directory import delete_on_failure
 
     source, text, target = _paths(paths)
     settings = _settings(chosen)
@@ -126,7 +126,7 @@ def command(
     if voice != "none":
         make_method(voice)  # an unknown one is refused before a secret is written
     verifier = _verifier() if verify else None
-    with gone_on_failure(secret_file(target, secret_path)), progress_bar("securing") as progress:
+    with delete_on_failure(secret_file(target, secret_path)), progress_bar("securing") as progress:
         drawn = find_secret(target, secret_path, reproducible)
         done = export_corpus(
             corpus,

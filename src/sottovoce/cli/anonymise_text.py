@@ -125,9 +125,9 @@ def _check_files(asked: dict[str, Any]) -> None:
 
 
 def _transform(asked: dict[str, Any]) -> None:
-    from sottovoce.anonymise.recording.folder import gone_on_failure
     from sottovoce.anonymise.text import TextAnonymiser
     from sottovoce.anonymise.text.documents import read_batch
+    from sottovoce.core.atomic_directory import delete_on_failure
     from sottovoce.core.files import write_text
 
     _check_files(asked)
@@ -145,7 +145,7 @@ def _transform(asked: dict[str, Any]) -> None:
     done = anonymiser.transform_all(
         batch.texts, batch.documents, use_corpus_tables=asked["allow_corpus_tables"]
     )
-    with gone_on_failure(key or target):
+    with delete_on_failure(key or target):
         if key is not None and not key.exists():
             secret.save(key)
         write_text(target, batch.write(done))

@@ -65,8 +65,8 @@ def command(
     nothing and changes no voice: see sottovoce anonymise recording.
     """
     from sottovoce.anonymise.recording.cutting import Cutting, cut_corpus
-    from sottovoce.anonymise.recording.folder import gone_on_failure
     from sottovoce.anonymise.recording.slice import check_seconds
+    from sottovoce.core.atomic_directory import delete_on_failure
     from sottovoce.core.files import check_there
     from sottovoce.corpus import open_corpus
 
@@ -75,7 +75,7 @@ def command(
     if times is not None:
         check_there(times)
     settings: Cutting = Cutting(seconds, rest, hard, lang)  # type: ignore[arg-type]
-    with gone_on_failure(secret_file(target, secret_path)), progress_bar("cutting") as progress:
+    with delete_on_failure(secret_file(target, secret_path)), progress_bar("cutting") as progress:
         drawn = find_secret(target, secret_path, reproducible)
         done = cut_corpus(
             corpus, target, settings, secret=drawn.secret, times=times, progress=progress

@@ -27,7 +27,7 @@ def write_bytes(path: Path, data: bytes) -> None:
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(data)
-            os.chmod(temporary, 0o666 & ~_umask())
+            os.chmod(temporary, 0o666 & ~current_umask())
             os.replace(temporary, path)
         except BaseException:
             os.unlink(temporary)
@@ -36,7 +36,8 @@ def write_bytes(path: Path, data: bytes) -> None:
         raise InputError(f"{path}: cannot be written ({error.strerror}); name another") from None
 
 
-def _umask() -> int:
+def current_umask() -> int:
+    """Return the umask of the process."""
     mask = os.umask(0)
     os.umask(mask)
     return mask

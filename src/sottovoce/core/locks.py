@@ -26,7 +26,9 @@ def locked(folder: Path) -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
         file = path.open("a+b")
     except OSError as error:
-        raise InputError(f"{folder}: cannot be written ({error.strerror}); name another") from None
+        raise InputError(
+            f"{folder}: cannot be written ({error.strerror}); name another", code="not-writable"
+        ) from None
     with file:
         try:
             _take(file)
@@ -34,7 +36,8 @@ def locked(folder: Path) -> Iterator[None]:
                 raise BlockingIOError  # the run that failed has removed this one
         except OSError:
             raise InputError(
-                f"{folder}: another run is writing into it; wait for it or name another folder"
+                f"{folder}: another run is writing into it; wait for it or name another folder",
+                code="locked",
             ) from None
         try:
             yield

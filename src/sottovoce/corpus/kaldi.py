@@ -13,12 +13,11 @@ Without ``segments`` the ids in ``wav.scp`` are those of utterances.
 from __future__ import annotations
 
 import re
-import shutil
-import tempfile
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 
+from sottovoce.core.atomic_directory import atomic_directory
 from sottovoce.core.errors import InputError
 from sottovoce.core.files import write_text
 from sottovoce.corpus.defects import Defects
@@ -177,23 +176,9 @@ def write_kaldi(corpus: Corpus, folder: Path | str) -> Path:
     """
     folder = Path(folder)
     files = kaldi_files(corpus, folder)
-    try:
-        if folder.exists() and any(folder.iterdir()):
-            raise InputError(f"{folder}: there is something in it; name a new folder")
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
-        try:
-            for name, text in files.items():
-                write_text(temporary / name, text)
-            temporary.chmod(0o755)
-            if folder.exists():
-                folder.rmdir()
-            temporary.replace(folder)
-        except BaseException:
-            shutil.rmtree(temporary, ignore_errors=True)
-            raise
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be written ({error.strerror}); name another") from None
+    with atomic_directory(folder) as temporary:
+        for name, text in files.items():
+            write_text(temporary / name, text)
     return folder
 
 

@@ -19,7 +19,6 @@ from sottovoce.anonymise.recording import secure as secure_module
 from sottovoce.anonymise.recording.align import UnalignedError
 from sottovoce.anonymise.recording.cutting import Cutting, cut_corpus
 from sottovoce.anonymise.recording.export import Export, export_corpus
-from sottovoce.anonymise.recording.folder import new_folder
 from sottovoce.anonymise.recording.ledger import (
     AlreadyExportedError,
     Dialogue,
@@ -41,6 +40,7 @@ from sottovoce.anonymise.recording.traces import (
 )
 from sottovoce.anonymise.recording.verify import Verifier
 from sottovoce.anonymise.recording.words import key, tokens
+from sottovoce.core.atomic_directory import atomic_directory
 from sottovoce.core.errors import InputError, TooFewError
 from sottovoce.corpus.audio import load_native, save_audio
 from sottovoce.corpus.demo.builtin import builtin_corpus
@@ -255,7 +255,7 @@ def test_runs_at_once_share_one_ledger_and_no_folder(tmp_path: Path) -> None:
     def one(number: int) -> Path:
         marks = Marks(bytes([number]) * 32, b"")
         said = [Dialogue(Name("dialogue", ("d",)), frozenset(), (marks,))]
-        with ledger.entered(said, "text", "form"), new_folder(tmp_path / "out") as made:
+        with ledger.entered(said, "text", "form"), atomic_directory(tmp_path / "out") as made:
             (made / str(number)).touch()
             assert [path.name for path in made.iterdir()] == [str(number)]
             assert stat.S_IMODE(made.stat().st_mode) == 0o700
@@ -331,7 +331,7 @@ def test_what_an_export_refuses(corpus: Corpus, tmp_path: Path) -> None:
         export(corpus, tmp_path / "out", [])
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "x").touch()
-    with pytest.raises(InputError, match="there already"):
+    with pytest.raises(InputError, match="not empty"):
         export(corpus, tmp_path / "full", ["the"])
     mute = replace(corpus, utterances=(replace(corpus.utterances[0], transcript=" "),), places=())
     with pytest.raises(InputError, match="without transcript"):

@@ -15,10 +15,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from error_codes import raises_code
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sottovoce.anonymise.keys import Secret
+from sottovoce.anonymise.recording import ledger as ledger_module
 from sottovoce.anonymise.recording import secure as secure_module
 from sottovoce.anonymise.recording.export import Export, export_corpus
 from sottovoce.anonymise.recording.ledger import (
@@ -32,6 +34,7 @@ from sottovoce.anonymise.recording.ledger import (
 from sottovoce.anonymise.recording.secure import Settings
 from sottovoce.anonymise.recording.timing import Alignment, TimedWord
 from sottovoce.core.errors import InputError
+from sottovoce.core.locks import locked
 from sottovoce.corpus.audio import save_audio
 from sottovoce.corpus.utterance import Corpus, Utterance
 
@@ -165,6 +168,30 @@ def test_a_run_that_is_refused_removes_what_a_killed_one_has_left(
     assert not left.exists()
 
 
+def test_only_a_lock_is_waited_for_whatever_the_message_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A ledger that cannot be written is refused at once, a locked one when the wait is over."""
+    waits: list[float] = []
+    monkeypatch.setattr(ledger_module, "WAIT", 0.2)
+    monkeypatch.setattr("time.sleep", waits.append)
+    (tmp_path / "another run").touch()
+    with (
+        raises_code("not-writable"),
+        Ledger(tmp_path / "another run" / "l").entered([dialogue(1)], "text", "form"),
+    ):
+        pass
+    assert not waits
+    path = tmp_path / "ledger.jsonl"
+    with (
+        locked(tmp_path / ".ledger.jsonl.lock"),
+        raises_code("locked"),
+        Ledger(path).entered([dialogue(1)], "text", "form"),
+    ):
+        pass
+    assert waits
+
+
 def test_names_are_the_same_whatever_their_case_and_spaces() -> None:
     assert Name("dialogue", (" Call  7",)).mark() == Name("dialogue", ("call 7",)).mark()
     marks = {
@@ -276,12 +303,12 @@ def test_an_export_that_is_there_is_not_struck_out(
 RUN = """
 import sys, time
 from pathlib import Path
-from sottovoce.anonymise.recording.folder import new_folder
+from sottovoce.core.atomic_directory import atomic_directory
 from sottovoce.anonymise.recording.ledger import Dialogue, Ledger, Marks, Name
 one = Dialogue(Name("dialogue", ("d",)), frozenset(), (Marks(b"1" * 32, b""),))
 place = Path(sys.argv[1])
 with Ledger(place / "ledger.jsonl").entered([one], "acoustic", "form"):
-    with new_folder(place / "out") as made:
+    with atomic_directory(place / "out") as made:
         (made / "secured.flac").touch()
         print(made, flush=True)
         time.sleep(60)

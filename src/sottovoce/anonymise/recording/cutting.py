@@ -10,11 +10,11 @@ from typing import Any, Literal
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.recording.align import UnalignedError, align
 from sottovoce.anonymise.recording.export import NOBODY
-from sottovoce.anonymise.recording.folder import new_folder, refuse_within
 from sottovoce.anonymise.recording.secure import faded
 from sottovoce.anonymise.recording.slice import Rest, Slice, hard_cut, shuffled_names, slice_words
 from sottovoce.anonymise.recording.tiers import read_ctm
 from sottovoce.anonymise.recording.timing import TimedWord, check_times
+from sottovoce.core.atomic_directory import atomic_directory, refuse_inside
 from sottovoce.core.errors import InputError
 from sottovoce.core.types import Progress
 from sottovoce.corpus.audio import SHORTEST, load_native, save_audio
@@ -64,11 +64,11 @@ def cut_corpus(
 
     ``times`` is a CTM file with the words of every utterance; without one they are aligned.
     """
-    refuse_within(target, corpus.root)
+    refuse_inside(target, corpus.root)
     known = read_ctm(times) if times else None
     rows: list[Utterance] = []
     left_out: list[tuple[str, str]] = []
-    with new_folder(target) as folder:
+    with atomic_directory(target, mode=0o700, equal_mtimes=True) as folder:
         for count, one in enumerate(corpus, 1):
             try:
                 rows += _one(one, folder, settings, secret, known)

@@ -24,13 +24,13 @@ from typing import Any, Literal
 
 from sottovoce import __version__
 from sottovoce.anonymise.keys import Secret
-from sottovoce.anonymise.recording.folder import new_folder, refuse_within, sweep
 from sottovoce.anonymise.recording.ledger import Dialogue, Ledger, Marks, Name, names_of
 from sottovoce.anonymise.recording.mask import Target
 from sottovoce.anonymise.recording.secure import Secured, Settings, pieces, secure
 from sottovoce.anonymise.recording.sensitive import Finder, find_targets
 from sottovoce.anonymise.recording.texts import Replace, replaced_texts
 from sottovoce.anonymise.voice.method import VoiceAnonymiser
+from sottovoce.core.atomic_directory import atomic_directory, refuse_inside, remove_leftovers
 from sottovoce.core.errors import InputError, SottovoceError, first_few
 from sottovoce.core.files import write_text
 from sottovoce.core.types import Progress
@@ -91,13 +91,16 @@ def export_corpus(
     recording.
     """
     _refuse(corpus, target, finder, listed)
-    sweep(target)  # what a killed run has left goes, also if the ledger refuses this one
+    remove_leftovers(
+        target.parent
+    )  # what a killed run has left goes, also if the ledger refuses this one
     langs = [one.language or lang for one in corpus]
     targets = find_targets([o.transcript for o in corpus], langs, finder=finder, listed=listed)
     form = _form(settings, listed, targets, method, secret)
     made = partial(_is_there, target)
     entered = ledger.entered(_dialogues(corpus), purpose, form, made) if ledger else nullcontext("")
-    with entered as export, new_folder(target) as folder:
+    written = atomic_directory(target, mode=0o700, equal_mtimes=True)
+    with entered as export, written as folder:
         if purpose == "acoustic":
             if method is not None:
                 method.fit(corpus)
@@ -126,7 +129,7 @@ def _refuse(corpus: Corpus, target: Path, finder: Finder | None, listed: Sequenc
             f"{len(silent):,} utterances without transcript: {first_few(silent, len(silent))}; "
             "what was said must be known to be masked"
         )
-    refuse_within(target, corpus.root)
+    refuse_inside(target, corpus.root)
 
 
 def _all_withheld(done: Export) -> str:

@@ -216,7 +216,7 @@ class Ledger:
                     stack.enter_context(locked(self.path.parent / f".{self.path.name}.lock"))
                     break
                 except InputError as error:
-                    if "another run" not in str(error) or time.monotonic() > until:
+                    if error.code != "locked" or time.monotonic() > until:
                         raise
                     time.sleep(0.05)
             yield

@@ -8,7 +8,6 @@ another secret are done anew. Only as many recordings as there are jobs are in m
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +19,7 @@ from sottovoce.anonymise.voice.journal import NAME as JOURNAL
 from sottovoce.anonymise.voice.journal import Journal
 from sottovoce.anonymise.voice.layout import file_names, pseudonymous
 from sottovoce.anonymise.voice.method import VoiceAnonymiser
+from sottovoce.core.atomic_directory import refuse_inside, reset_mtimes
 from sottovoce.core.errors import InputError, SottovoceError, first_few
 from sottovoce.core.files import write_text
 from sottovoce.core.locks import NAME as LOCK
@@ -82,7 +82,7 @@ def anonymise_corpus(
     called once, just before the first recording is written: only from then on is a secret needed
     to go on.
     """
-    refuse_nested(corpus, target)
+    refuse_inside(target, corpus.root)
     _refuse_strangers(target)
     with locked(target):
         run = _Run(corpus, method, target, secret, rename, begun)
@@ -97,7 +97,7 @@ def anonymise_corpus(
         done = Anonymised(written, run.resumed, run.seconds(), tuple(bad))
         _write_record(done, method, secret, target, rename)
         if rename:
-            _make_times_one(target)
+            reset_mtimes(target)
     return done
 
 
@@ -208,13 +208,6 @@ def _key(one: Utterance, file: str, made: str, secret: Secret) -> str:
 # ====================================================================================== the folder
 
 
-def refuse_nested(corpus: Corpus, target: Path) -> None:
-    """Refuse a folder for what is made of a corpus that would become part of the corpus."""
-    source, whole = corpus.root.resolve(), target.resolve()
-    if whole.is_relative_to(source):
-        raise InputError(f"{target}: within the corpus it is made from; name another folder")
-
-
 def _refuse_strangers(target: Path) -> None:
     """Refuse a folder with something in it that no earlier run left, before it is touched."""
     try:
@@ -238,12 +231,6 @@ def _remove_unfinished(target: Path) -> None:
     for name in _LISTS:
         if (target / name).is_file():
             (target / name).unlink()
-
-
-def _make_times_one(target: Path) -> None:
-    """When a file was written would tell its place in the corpus."""
-    for path in target.rglob("*"):
-        os.utime(path, (0, 0))
 
 
 def _write_lists(corpus: Corpus, target: Path, kaldi: bool) -> None:

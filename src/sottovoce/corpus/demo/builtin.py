@@ -12,19 +12,17 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import secrets
-import shutil
 import sys
-import time
 import wave
 from collections.abc import Iterator
-from contextlib import suppress
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 
 import numpy as np
 
-from sottovoce.core.errors import InputError, UsageError
+from sottovoce.core.atomic_directory import atomic_directory
+from sottovoce.core.errors import UsageError
 from sottovoce.core.files import write_text
 from sottovoce.core.types import Progress
 from sottovoce.corpus.demo.phones import TEMPLATES, Word, fill, written
@@ -38,9 +36,9 @@ VERSION = 1
 
 SEED = 20_201_025
 MARKER = "complete.json"
+ADVICE = "set SOTTOVOCE_CACHE to another folder"
 SESSIONS = ("a", "b")
 SPLITS = ("enrol", "trial")
-STALE = 86_400.0  # seconds after which an unfinished folder is nobody's any more
 
 KINDS = {
     **dict.fromkeys(("name", "surname"), "person"),
@@ -97,15 +95,7 @@ def builtin_corpus(
     settings = _settings(speakers, utterances, seed)
     folder = (cache or cache_folder()) / f"synthetic-v{VERSION}-{speakers}x{utterances}-{seed}"
     if not _whole(folder, settings):
-        try:
-            folder.parent.mkdir(parents=True, exist_ok=True)
-            _sweep(folder)
-            _make(folder, settings, progress)
-        except OSError as error:
-            why = error.strerror or type(error).__name__
-            raise InputError(
-                f"{folder}: cannot be written ({why}); set SOTTOVOCE_CACHE to another folder"
-            ) from None
+        _make(folder, settings, progress)
     return folder
 
 
@@ -138,44 +128,13 @@ def _sha256(path: Path) -> str:
 
 
 def _make(folder: Path, settings: dict[str, int], progress: Progress | None) -> None:
-    """Fill a folder under another name, mark it and rename it."""
-    unfinished = _aside(folder)
-    unfinished.mkdir()
-    try:
-        _fill(unfinished, settings, progress)
-        files = sorted(path for path in unfinished.rglob("*") if path.is_file())
-        hashes = {path.relative_to(unfinished).as_posix(): _sha256(path) for path in files}
-        write_text(unfinished / MARKER, json.dumps({**settings, "files": hashes}, indent=1))
-        if not _whole(folder, settings):  # another process may have been faster
-            _replace(folder, unfinished, settings)
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
-
-
-def _replace(folder: Path, finished: Path, settings: dict[str, int]) -> None:
-    """Put a finished folder in the place of a damaged one, or of none."""
-    damaged = _aside(folder)
-    try:
-        if folder.exists():
-            folder.rename(damaged)
-        finished.rename(folder)
-    except OSError:
-        if not _whole(folder, settings):  # not even by another process, just now
-            raise
-    finally:
-        shutil.rmtree(damaged, ignore_errors=True)
-
-
-def _aside(folder: Path) -> Path:
-    return folder.with_name(f".{folder.name}.{secrets.token_hex(4)}")
-
-
-def _sweep(folder: Path) -> None:
-    """Remove what runs that were killed have left."""
-    for left in folder.parent.glob(f".{folder.name}.*"):
-        with suppress(FileNotFoundError):
-            if time.time() - left.stat().st_mtime > STALE:
-                shutil.rmtree(left, ignore_errors=True)
+    """Write the corpus and the marker that lists the hash of every file."""
+    complete = partial(_whole, settings=settings)  # another process may be faster
+    with atomic_directory(folder, keep_existing=complete, advice=ADVICE) as temporary:
+        _fill(temporary, settings, progress)
+        files = sorted(path for path in temporary.rglob("*") if path.is_file())
+        hashes = {path.relative_to(temporary).as_posix(): _sha256(path) for path in files}
+        write_text(temporary / MARKER, json.dumps({**settings, "files": hashes}, indent=1))
 
 
 # ------------------------------------------------------------------------------- the content
