@@ -20,8 +20,8 @@ import numpy as np
 from timing import HEAD, cpu, row
 
 from sottovoce.core.types import Vectors
-from sottovoce.speaker import Backend, Cosine, Embeddings, Plda, speaker_means
-from sottovoce.speaker.backends import Counts
+from sottovoce.speaker import Cosine, Embeddings, LinkageFunction, Plda, speaker_means
+from sottovoce.speaker.linkage import Counts
 
 MODELS, TRIALS, DIMENSION = 22_024, 4_949, 192
 ROWS = 256
@@ -33,10 +33,10 @@ def draw(count: int, dimension: int = DIMENSION, seed: int = 0) -> Vectors:
 
 
 def all_scores(
-    backend: Backend, models: Vectors, trials: Vectors, counts: Counts, buffer: Vectors
+    linkage: LinkageFunction, models: Vectors, trials: Vectors, counts: Counts, buffer: Vectors
 ) -> None:
     """Prepare both sides and multiply block by block; nothing is kept."""
-    left, right = backend.enrol(models, counts), backend.trial(trials, counts).T
+    left, right = linkage.enrol(models, counts), linkage.trial(trials, counts).T
     for start in range(0, len(left), ROWS):
         part = left[start : start + ROWS]
         np.matmul(part, right, out=buffer[: len(part)])

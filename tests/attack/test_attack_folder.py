@@ -36,8 +36,8 @@ def leave(folder: Path, name: str = "semi-informed", **manner: Any) -> Attack:
 def test_the_same_scores_to_the_last_digit(name: str, linkage: str, tmp_path: Path) -> None:
     found = leave(tmp_path, name, linkage=linkage)
     left = read_attack(tmp_path)
-    assert left.notes == () and left.backend.name == linkage
-    again = score_all(left.enrol, left.trial, left.backend)
+    assert left.notes == () and left.linkage.name == linkage
+    again = score_all(left.enrol, left.trial, left.linkage)
     np.testing.assert_array_equal(again.values, found.table.values)
     np.testing.assert_array_equal(again.enrolled, found.table.enrolled)
     np.testing.assert_array_equal(again.trials, found.table.trials)
@@ -139,5 +139,5 @@ def test_folders_that_are_not_an_attack(left: Path, tmp_path: Path) -> None:
 
 def test_a_study_in_python(left: Path) -> None:
     found = read_attack(left)
-    study = reidentify(found.enrol, found.trial, found.backend, settings=QUICK)
-    assert study.backend == "cosine" and study.linkability[0].population == 20
+    study = reidentify(found.enrol, found.trial, found.linkage, settings=QUICK)
+    assert study.linkage == "cosine" and study.linkability[0].population == 20

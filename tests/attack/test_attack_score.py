@@ -17,7 +17,7 @@ from sottovoce.core.errors import InputError, TooFewError
 from sottovoce.measure import cllr, eer, min_cllr
 from sottovoce.measure.readers import read_scores
 from sottovoce.measure.scores import Scores
-from sottovoce.speaker import Backend, Cosine, Embeddings, Euclidean, Plda
+from sottovoce.speaker import Cosine, Embeddings, Euclidean, LinkageFunction, Plda
 
 Floats = NDArray[np.float64]
 
@@ -36,13 +36,13 @@ def unequal(embeddings: Embeddings, seed: int) -> Embeddings:
     )
 
 
-def one_score(backend: Backend, model: Floats, count: int, trial: Floats) -> float:
-    rows = backend.enrol(model[None].astype(np.float32), count)
-    return float((rows @ backend.trial(trial[None].astype(np.float32), count).T).item())
+def one_score(linkage: LinkageFunction, model: Floats, count: int, trial: Floats) -> float:
+    rows = linkage.enrol(model[None].astype(np.float32), count)
+    return float((rows @ linkage.trial(trial[None].astype(np.float32), count).T).item())
 
 
 def slow(
-    enrol: Embeddings, trial: Embeddings, backend: Backend, over: str, cohort: Cohort | None
+    enrol: Embeddings, trial: Embeddings, linkage: LinkageFunction, over: str, cohort: Cohort | None
 ) -> Floats:
     """The definitions."""
 
@@ -55,13 +55,13 @@ def slow(
         return [(one.mean(0), len(one)) for one in own]
 
     def normalised(model: Floats, count: int, unknown: Floats) -> float:
-        raw = one_score(backend, model, count, unknown)
+        raw = one_score(linkage, model, count, unknown)
         if cohort is None:
             return raw
         nearest = cohort.nearest or len(cohort.voices.names)
         sides = (
-            [one_score(backend, model, count, other) for other, _ in others()],
-            [one_score(backend, other, n, unknown) for other, n in others()],
+            [one_score(linkage, model, count, other) for other, _ in others()],
+            [one_score(linkage, other, n, unknown) for other, n in others()],
         )
         parts = []
         for side in sides:
@@ -89,15 +89,15 @@ def test_scores_are_those_of_the_definition(over: Any, nearest: Any, kind: str) 
     made = simulated(1, evaluated=4, trained=6, each=3)
     enrol, trial = unequal(made["enrol", "original"], 0), unequal(made["trial", "original"], 1)
     voices = unequal(made["train", "original"], 2)
-    backends: dict[str, Backend] = {
+    linkages: dict[str, LinkageFunction] = {
         "cosine": Cosine(voices.vectors.mean(0)),
         "euclidean": Euclidean(),
         "plda": Plda.fit(voices, shrinkage=0.5),
     }
-    backend = backends[kind]
+    linkage = linkages[kind]
     cohort = None if nearest == "none" else Cohort(voices, nearest)
-    table = score_all(enrol, trial, backend, over=over, cohort=cohort)
-    expected = slow(enrol, trial, backend, over, cohort)
+    table = score_all(enrol, trial, linkage, over=over, cohort=cohort)
+    expected = slow(enrol, trial, linkage, over, cohort)
     np.testing.assert_allclose(table.values, expected, rtol=1e-3, atol=1e-3)
     assert trial.utterances is not None
     assert table.trials.tolist() == trial.utterances.tolist()

@@ -34,10 +34,10 @@ def test_the_best_is_what_does_best_on_held_out_speakers(material: Material) -> 
     assert best.name in TRIED and best.held_out_eer == alone[best.name]
     assert best.held_out_eer is not None
     assert best.held_out_eer <= min(one for one in alone.values() if one is not None) + 0.02
-    assert best.settings in LINKAGES[best.name].choices
+    assert best.settings in LINKAGES[best.name].candidate_settings
     assert (best.speakers, best.vectors) == (24, 96)
     assert best.training_eer is not None and best.training_eer <= best.held_out_eer + 0.05
-    assert "backend" not in json.loads(json.dumps(best.to_dict()))
+    assert "linkage" not in json.loads(json.dumps(best.to_dict()))
 
 
 def test_one_recording_a_speaker_trains_what_it_can(material: Material) -> None:
@@ -57,15 +57,15 @@ def test_whom_is_judged_on_was_not_trained_on(monkeypatch: pytest.MonkeyPatch) -
         seen.append(("fit", frozenset(voices.names)))
         return make_linkage(name, voices, **settings)
 
-    def score(enrol: Embeddings, trial: Embeddings, backend: Any) -> ScoreTable:
+    def score(enrol: Embeddings, trial: Embeddings, linkage: Any) -> ScoreTable:
         seen.append(("score", frozenset(enrol.names) | frozenset(trial.names)))
-        return score_all(enrol, trial, backend)
+        return score_all(enrol, trial, linkage)
 
     monkeypatch.setattr(training, "make_linkage", spy)
     monkeypatch.setattr(training, "score_all", score)
     fit("whitening", train)
     pairs = list(zip(seen[::2], seen[1::2], strict=True))
-    assert len(pairs) == len(LINKAGES["whitening"].choices) * FOLDS + 1
+    assert len(pairs) == len(LINKAGES["whitening"].candidate_settings) * FOLDS + 1
     for (fitted, kept), (scored, out) in pairs[:-1]:
         assert (fitted, scored) == ("fit", "score")
         assert not kept & out and kept | out == set(train.names)

@@ -88,7 +88,7 @@ def test_from_recordings_to_records(place: Path, capsys: pytest.CaptureFixture[s
         str(place / "others"),
         "--similar",
         "mcadams,coefficient=0.9",
-        "--backend",
+        "--linkage",
         "cosine",
     ]
     assert run(words(place, "out", *more, "--json")) == 0
@@ -131,7 +131,7 @@ def check_folder(folder: Path, record: dict[str, Any]) -> None:
 def test_half_are_trained_on_and_a_second_run_goes_on(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    more = ["--backend", "cosine"]
+    more = ["--linkage", "cosine"]
     assert run(words(place, "half", *more)) == 0
     first = capsys.readouterr().out
     assert "semi-informed" in first and "on originals" in first
@@ -152,14 +152,14 @@ def test_half_are_trained_on_and_a_second_run_goes_on(
 def test_what_comes_next_finds_what_the_attack_found(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    more = ["--train", str(place / "others"), "--backend", "plda", "--json"]
+    more = ["--train", str(place / "others"), "--linkage", "plda", "--json"]
     assert run(words(place, "next", *more)) == 0
     capsys.readouterr()
     folder = place / "next" / "semi-informed"
     line = ["reidentify", "--attack", str(folder), "--lengths", "1", "--no-interval", "--json"]
     assert run(line) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["backend"] == "plda" and not any("centre" in note for note in found["notes"])
+    assert found["linkage"] == "plda" and not any("centre" in note for note in found["notes"])
     assert found["linkability"][-1]["value"] == pytest.approx(top_1(folder / "scores.parquet"))
     inputs = [one["name"] for one in found["provenance"]["inputs"]]
     assert inputs == ["enrol.npz", "trial.npz", "train.npz", "attack.json"]
@@ -181,7 +181,7 @@ def top_1(path: Path) -> float:
     ("more", "message"),
     [
         (["--attacker", "semi-inform"], "did you mean 'semi-informed'"),
-        (["--backend", "cosin"], "did you mean 'cosine'"),
+        (["--linkage", "cosin"], "did you mean 'cosine'"),
         (["--set", "coefficient=0.8"], "--set goes with --anonymiser"),
         (["--anonymiser", "mcadams", "--set", "coefficient"], "write it as KEY=VALUE"),
         (["--anonymiser", "mcadam"], "did you mean 'mcadams'"),
@@ -229,7 +229,7 @@ def test_without_a_record_the_anonymiser_must_be_named(
     shutil.copytree(place / "a", tmp_path / "a")
     os.unlink(tmp_path / "a" / "anonymisation.json")
     line = ["attack", "--original", str(place / "o"), "--anonymised", str(tmp_path / "a")]
-    line += ["--out", str(tmp_path / "out"), "--backend", "cosine"]
+    line += ["--out", str(tmp_path / "out"), "--linkage", "cosine"]
     line += ["--attacker", "lazy-informed"]
     assert run(line) == 2
     assert "name the anonymiser with --anonymiser" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""``sottovoce reidentify``: table, JSON, figures, back-ends, and one line for bad input."""
+"""``sottovoce reidentify``: table, JSON, figures, linkage functions, and one line for bad input."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_json_keeps_the_contract(folder: Path, capsys: pytest.CaptureFixture[str
             assert point["low"] <= point["value"] <= point["high"]
     assert {p["k"] for p in found["top_k"]} == {3}
     assert found["linkability"][0]["chance"] == 0.2
-    assert found["enrolled_speakers"] == 24 and found["backend"] == "cosine"
+    assert found["enrolled_speakers"] == 24 and found["linkage"] == "cosine"
     inputs = found["provenance"]["inputs"]
     assert [one["name"] for one in inputs] == ["e.npz", "t.npz"]
     assert found["provenance"]["settings"]["seed"] == 0
@@ -143,14 +143,14 @@ def test_one_population_has_no_curve(
     assert [path.name for path in target.iterdir()] == ["speakers.svg"]
 
 
-@pytest.mark.parametrize("backend", ["cosine", "euclidean", "plda"])
+@pytest.mark.parametrize("linkage", ["cosine", "euclidean", "plda"])
 def test_back_ends_with_training_data(
-    backend: str, folder: Path, capsys: pytest.CaptureFixture[str]
+    linkage: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options = ["--backend", backend, "--train", str(folder / "train.npz"), "--json"]
+    options = ["--linkage", linkage, "--train", str(folder / "train.npz"), "--json"]
     assert run(arguments(folder, *options, "--no-interval")) == 0
     found = printed(capsys)
-    assert found["backend"] == backend
+    assert found["linkage"] == linkage
     assert found["linkability"][-1]["value"] > 0.5
     assert len(found["provenance"]["inputs"]) == 3
 
@@ -161,7 +161,7 @@ def test_plain_cosine_says_that_it_learnt_nothing(
     words = "cosine without a centre"
     assert run(arguments(folder, "--no-interval")) == 0
     assert words in " ".join(capsys.readouterr().out.split())
-    for options in (["--train", str(folder / "train.npz")], ["--backend", "euclidean"]):
+    for options in (["--train", str(folder / "train.npz")], ["--linkage", "euclidean"]):
         assert run(arguments(folder, "--no-interval", "--json", *options)) == 0
         assert not any(words in note for note in printed(capsys)["notes"])
 
@@ -250,15 +250,15 @@ def bad_arguments(folder: Path) -> dict[str, list[str]]:
         "k 0": arguments(folder, "--top", "0"),
         "draws 0": arguments(folder, "--draws", "0"),
         "between 0 and 1": arguments(folder, "--interval", "95"),
-        "--train": arguments(folder, "--backend", "plda"),
+        "--train": arguments(folder, "--linkage", "plda"),
         "embed both with the same encoder": arguments(
             folder, "--train", str(folder / "narrow.npz")
         ),
-        "--backend": arguments(folder, "--backend", "lda"),
+        "--linkage": arguments(folder, "--linkage", "lda"),
         "--trial": arguments(folder)[:3],
         "name --enrol and --trial, or --attack": ["reidentify"],
         "leave --enrol out": arguments(folder, "--attack", str(folder)),
-        "leave --backend out": ["reidentify", "--attack", str(folder), "--backend", "cosine"],
+        "leave --linkage out": ["reidentify", "--attack", str(folder), "--linkage", "cosine"],
         "no attack.json": ["reidentify", "--attack", str(folder)],
         "nowhere: no such file": ["reidentify", "--attack", str(folder / "nowhere")],
         "goes with Kaldi archives": arguments(folder, "--utt2spk", str(folder / "text.txt")),

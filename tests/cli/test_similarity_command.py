@@ -1,4 +1,4 @@
-"""``sottovoce similarity``: table, JSON, figure, back-ends, and one line for bad input."""
+"""``sottovoce similarity``: table, JSON, figure, linkage functions, and one line for bad input."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sottovoce.cli import run
-from sottovoce.cli.backend import make_backend
+from sottovoce.cli.linkage import linkage_from_options
 from sottovoce.core.errors import UsageError
 from sottovoce.speaker import Embeddings
 from sottovoce.speaker.readers import read_embeddings
@@ -68,7 +68,7 @@ def test_json_keeps_the_contract(folder: Path, capsys: pytest.CaptureFixture[str
     assert printed["excluded"]["speakers"] == [] and printed["interval"]["replicates"] == 50
     inputs = printed["provenance"]["inputs"]
     assert [one["name"] for one in inputs] == ["o.npz", "p.npz"]
-    assert printed["provenance"]["settings"] == {"backend": "cosine", "seed": 0}
+    assert printed["provenance"]["settings"] == {"linkage": "cosine", "seed": 0}
 
 
 def test_every_key_is_documented(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -99,20 +99,20 @@ def test_nothing_done_is_zero(folder: Path, capsys: pytest.CaptureFixture[str]) 
     assert (printed["deid"], printed["gvd_db"]) == (0.0, 0.0)
 
 
-@pytest.mark.parametrize("backend", ["cosine", "euclidean", "plda"])
+@pytest.mark.parametrize("linkage", ["cosine", "euclidean", "plda"])
 def test_back_ends_with_training_data(
-    backend: str, folder: Path, capsys: pytest.CaptureFixture[str]
+    linkage: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options = ["--backend", backend, "--train", str(folder / "t.npz"), "--json", "--no-interval"]
+    options = ["--linkage", linkage, "--train", str(folder / "t.npz"), "--json", "--no-interval"]
     assert run(arguments(folder, *options)) == 0
     printed = json.loads(capsys.readouterr().out)
-    assert printed["backend"] == backend and 0.2 < printed["deid"] < 1.0
+    assert printed["linkage"] == linkage and 0.2 < printed["deid"] < 1.0
     assert len(printed["provenance"]["inputs"]) == 3
 
 
 def test_the_centre_is_the_mean_of_the_training_vectors(folder: Path) -> None:
     before, train = (read_embeddings(folder / name) for name in ("o.npz", "t.npz"))
-    centred = make_backend("cosine", train, lda=None, like=before)
+    centred = linkage_from_options("cosine", train, lda=None, like=before)
     centre = np.load(folder / "t.npz")["vectors"].mean(axis=0)
     vectors = (centre + np.eye(32)).astype(np.float32)
     assert np.allclose(centred.enrol(vectors, 1), np.eye(32), atol=1e-5)
@@ -158,7 +158,7 @@ def test_kaldi_archives(folder: Path, capsys: pytest.CaptureFixture[str]) -> Non
 
 def test_an_unknown_back_end_is_guessed() -> None:
     with pytest.raises(UsageError, match="did you mean 'cosine'"):
-        make_backend("cosin", lda=None, like=Embeddings.of(np.eye(3), ["a", "b", "c"]))
+        linkage_from_options("cosin", lda=None, like=Embeddings.of(np.eye(3), ["a", "b", "c"]))
 
 
 def bad_arguments(folder: Path) -> dict[str, list[str]]:
@@ -174,9 +174,9 @@ def bad_arguments(folder: Path) -> dict[str, list[str]]:
     training = str(folder / "narrow.npz")
     return {
         **bad,
-        "--train": arguments(folder, "--backend", "plda"),
+        "--train": arguments(folder, "--linkage", "plda"),
         "vectors of 5 numbers": arguments(folder, "--train", training),
-        "--backend": arguments(folder, "--backend", "lda"),
+        "--linkage": arguments(folder, "--linkage", "lda"),
         "--anonymised": arguments(folder)[:3],
         "between 0 and 1": arguments(folder, "--interval", "95"),
         "at least 20": arguments(folder, "--resamples", "2"),

@@ -23,7 +23,7 @@ from sottovoce.measure.population import (
     make_trials,
     stand,
 )
-from sottovoce.speaker import Backend, Cosine, Embeddings, Euclidean, Plda
+from sottovoce.speaker import Cosine, Embeddings, Euclidean, LinkageFunction, Plda
 
 Array = NDArray[np.float64]
 
@@ -134,33 +134,33 @@ def trained() -> Plda:
     return Plda.fit(Embeddings.of(vectors, who))
 
 
-def matrix(enrol: Embeddings, trials: Trials, backend: Backend) -> Array:
+def matrix(enrol: Embeddings, trials: Trials, linkage: LinkageFunction) -> Array:
     """All scores at once, in float64, from the definitions where there are any."""
     means = np.array(
         [enrol.vectors[enrol.speakers == s].mean(axis=0) for s in range(len(enrol.names))],
         np.float64,
     )
     spoken = trials.vectors.astype(np.float64)
-    if isinstance(backend, Cosine):
+    if isinstance(linkage, Cosine):
         lengths = np.outer(np.linalg.norm(spoken, axis=1), np.linalg.norm(means, axis=1))
         return np.asarray(spoken @ means.T / lengths)
-    if isinstance(backend, Euclidean):
+    if isinstance(linkage, Euclidean):
         return np.asarray(-((spoken[:, None] - means[None]) ** 2).sum(axis=2))
     found = [
-        backend.trial(trials.vectors, int(n)) @ backend.enrol(m[None].astype(np.float32), int(n)).T
+        linkage.trial(trials.vectors, int(n)) @ linkage.enrol(m[None].astype(np.float32), int(n)).T
         for m, n in zip(means, enrol.counts, strict=True)
     ]
     return np.hstack(found).astype(np.float64)
 
 
-BACKENDS: list[Backend] = [Cosine(), Euclidean(), trained()]
+LINKAGES: list[LinkageFunction] = [Cosine(), Euclidean(), trained()]
 
 
 @pytest.mark.parametrize(("models", "rows"), [(1 << 16, 256), (5, 7), (1, 1), (23, 41)])
 @pytest.mark.parametrize("utterances", [1, 3, None])
-@pytest.mark.parametrize("backend", BACKENDS, ids=lambda one: one.name)
+@pytest.mark.parametrize("linkage", LINKAGES, ids=lambda one: one.name)
 def test_blocks_count_what_the_whole_matrix_holds(
-    backend: Backend,
+    linkage: LinkageFunction,
     utterances: int | None,
     models: int,
     rows: int,
@@ -169,12 +169,12 @@ def test_blocks_count_what_the_whole_matrix_holds(
     monkeypatch.setattr(population, "MODELS", models)
     monkeypatch.setattr(population, "TRIALS", rows)
     enrol, trials = crowd(utterances=utterances)
-    whole = matrix(enrol, trials, backend)
+    whole = matrix(enrol, trials, linkage)
     own = whole[np.arange(41), trials.speakers]
     core = np.array([11, 2, 0, 19])  # in any order
     shown: list[tuple[NDArray[np.float32], int]] = []
     standing = stand(
-        Scoring(enrol, trials, backend),
+        Scoring(enrol, trials, linkage),
         core=core,
         visit=lambda scores, first: shown.append((scores.copy(), first)),
     )
@@ -236,9 +236,9 @@ def twins(count: int, apart: int, dimension: int = 16) -> tuple[Embeddings, Tria
     return enrol, Trials(trials, numbers, 1, 0, 0)
 
 
-@pytest.mark.parametrize("backend", BACKENDS[:2], ids=lambda one: one.name)
-def test_neighbouring_twins_tie(backend: Backend) -> None:
-    standing = stand(Scoring(*twins(64, 1), backend))
+@pytest.mark.parametrize("linkage", LINKAGES[:2], ids=lambda one: one.name)
+def test_neighbouring_twins_tie(linkage: LinkageFunction) -> None:
+    standing = stand(Scoring(*twins(64, 1), linkage))
     assert np.all(standing.equal == 1)
 
 

@@ -18,7 +18,7 @@ from sottovoce.measure.population import Scoring, make_trials, stand
 from sottovoce.measure.reidentification import reidentify
 from sottovoce.measure.risk import Point, Reidentification, Settings, SpeakerRisk, worst_speakers
 from sottovoce.measure.singling_out import CHANCE, LITERAL_DRAWS, no_evidence
-from sottovoce.speaker import Backend, Cosine, Embeddings, Euclidean, Plda
+from sottovoce.speaker import Cosine, Embeddings, Euclidean, LinkageFunction, Plda
 
 QUICK = Settings(lengths=(1,), draws=10, confidence=None)
 CURVES = Reidentification.CURVES
@@ -212,7 +212,7 @@ def test_the_literal_protocol_needs_all_models_at_once(monkeypatch: pytest.Monke
 def test_json_of_the_result() -> None:
     found = reidentify(*voices(30, 6), settings=Settings(lengths=(1, 2), draws=5, k=4))
     printed = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-    assert printed["enrolled_speakers"] == 30 and printed["backend"] == "cosine"
+    assert printed["enrolled_speakers"] == 30 and printed["linkage"] == "cosine"
     for curve in CURVES:
         points = printed[curve]
         assert [(p["length"], p["population"]) for p in points] == [
@@ -298,18 +298,18 @@ def test_the_curves_move_as_they_should() -> None:
     assert at_80 == sorted(at_80) and at_80[-1] > at_80[0] + 0.2
 
 
-@pytest.mark.parametrize("backend", ["cosine", "euclidean", "plda"])
-def test_back_ends(backend: str) -> None:
+@pytest.mark.parametrize("linkage", ["cosine", "euclidean", "plda"])
+def test_linkage_functions(linkage: str) -> None:
     train, _ = voices(60, 6, seed=9)
-    linkage: dict[str, Backend] = {
+    functions: dict[str, LinkageFunction] = {
         "cosine": Cosine(),
         "euclidean": Euclidean(),
         "plda": Plda.fit(train),
     }
     enrol, trial = voices(30, 6, noise=0.7)
     uneven = part(enrol, np.arange(len(enrol)) % 7 != 3, "uneven")  # models of 5 or 6 utterances
-    found = reidentify(uneven, trial, linkage[backend], settings=QUICK)
-    assert found.backend == backend
+    found = reidentify(uneven, trial, functions[linkage], settings=QUICK)
+    assert found.linkage == linkage
     assert found.linkability[-1].value > 0.7 and found.singling_out[-1].value > 0.6
 
 

@@ -17,8 +17,8 @@ from sottovoce.core.errors import InputError, SottovoceError, TooFewError
 from sottovoce.core.types import Vectors
 from sottovoce.measure import pair_scores
 from sottovoce.measure.similarity import READINGS, Similarity, similarity
-from sottovoce.speaker import Backend, Cosine, Embeddings, Euclidean, Plda
-from sottovoce.speaker.backends import Counts
+from sottovoce.speaker import Cosine, Embeddings, Euclidean, LinkageFunction, Plda
+from sottovoce.speaker.linkage import Counts
 
 Array = NDArray[np.float64]
 
@@ -144,18 +144,18 @@ def test_equals_the_definition(seed: int) -> None:
 # ========================================================================================= laws
 
 
-@pytest.mark.parametrize("backend", ["cosine", "euclidean", "plda"])
-def test_doing_nothing_is_exactly_zero(backend: str) -> None:
+@pytest.mark.parametrize("linkage", ["cosine", "euclidean", "plda"])
+def test_doing_nothing_is_exactly_zero(linkage: str) -> None:
     vectors, who = voices(12, 5)
     original = Embeddings.of(vectors, who)
-    linkage: Backend = Plda.fit(original)
-    if backend != "plda":
-        linkage = Cosine() if backend == "cosine" else Euclidean()
-    found = similarity(original, Embeddings.of(vectors, who), linkage)
+    function: LinkageFunction = Plda.fit(original)
+    if linkage != "plda":
+        function = Cosine() if linkage == "cosine" else Euclidean()
+    found = similarity(original, Embeddings.of(vectors, who), function)
     assert (found.deid, found.gvd_db) == (0.0, 0.0)
     assert found.intervals["deid"].low == found.intervals["deid"].high == 0.0
     assert np.array_equal(found.matrices["oo"], found.matrices["op"])
-    assert found.backend == backend
+    assert found.linkage == linkage
 
 
 def test_matrices_within_one_set_are_symmetric(pair: tuple[Embeddings, Embeddings]) -> None:

@@ -23,7 +23,7 @@ def found_of(count: int, *, prefix: str = "s", gvd_db: float | None = -1.0) -> S
     names = tuple(f"{prefix}{i:03}" for i in range(count))
     return Similarity(
         name="a",
-        backend="cosine",
+        linkage="cosine",
         speakers=names,
         matrices=matrices,
         d_diag=dict.fromkeys(matrices, 0.5),

@@ -128,7 +128,7 @@ def test_speakers_are_found_again(service: Service, vectors: list[bytes]) -> Non
     assert "/proc" not in answer.text
 
 
-def test_a_backend_learns_from_the_speakers_sent_with_it(service: Service) -> None:
+def test_a_linkage_function_learns_from_the_speakers_sent_with_it(service: Service) -> None:
     rng = np.random.default_rng(8)
     sets = []
     for prefix, spread in (("a", 0.5), ("a", 0.6), ("t", 0.5)):
@@ -140,7 +140,7 @@ def test_a_backend_learns_from_the_speakers_sent_with_it(service: Service) -> No
     enrol, trial, train = (npz(vectors=sets[i], speakers=sets[i + 1]) for i in (0, 2, 4))
     files = {"enrol": enrol, "trial": trial, "train": train}
     path = "/v1/reidentify?lengths=1&interval=0&populations=12"
-    answer = service.post(f"{path}&backend=plda&lda=6", files=files)
+    answer = service.post(f"{path}&linkage=plda&lda=6", files=files)
     assert answer.status_code == 200, answer.text
     known, unknown, others = (Embeddings.of(sets[i], sets[i + 1].tolist()) for i in (0, 2, 4))
     wanted = study(
@@ -151,10 +151,10 @@ def test_a_backend_learns_from_the_speakers_sent_with_it(service: Service) -> No
     )
     assert answer.json() == json.loads(json.dumps(wanted.to_dict()))
     without = {name: files[name] for name in ("enrol", "trial")}
-    told = service.post(f"{path}&backend=plda", files=without)
+    told = service.post(f"{path}&linkage=plda", files=without)
     assert told.status_code == 400 and "part train" in told.json()["error"]
     assert service.post(f"{path}&lda=3", files=files).status_code == 400
-    assert service.post(f"{path}&backend=pldaa", files=files).status_code == 400
+    assert service.post(f"{path}&linkage=pldaa", files=files).status_code == 400
 
 
 def test_methods_and_strategies_are_listed(service: Service) -> None:

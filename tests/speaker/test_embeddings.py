@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sottovoce.core.errors import InputError
-from sottovoce.speaker import Backend, Cosine, Embeddings, Euclidean, speaker_means
+from sottovoce.speaker import Cosine, Embeddings, Euclidean, LinkageFunction, speaker_means
 from sottovoce.speaker.embeddings import BLOCK, add_by_speaker
 from sottovoce.speaker.readers import read_embeddings
 
@@ -143,7 +143,7 @@ def test_sums_are_added_to() -> None:
     assert sums.tolist() == [[4, 5], [1, 1], [1, 1], [7, 9]]
 
 
-# ======================================================================================= back-ends
+# =============================================================================== linkage functions
 
 
 @pytest.mark.parametrize("centre", [None, np.array([0.5, -1.0, 2.0])])
@@ -152,13 +152,13 @@ def test_cosine_and_euclidean_are_what_they_say(centre: Any) -> None:
     moved_a, moved_b = (v if centre is None else v - centre for v in (a, b))
     lengths = np.outer(np.linalg.norm(moved_a, axis=1), np.linalg.norm(moved_b, axis=1))
     distance = np.square(moved_a[:, None] - moved_b).sum(2)
-    cases: list[tuple[Backend, str, Any]] = [
+    cases: list[tuple[LinkageFunction, str, Any]] = [
         (Cosine(centre), "cosine", moved_a @ moved_b.T / lengths),
         (Euclidean(centre), "euclidean", -distance),
     ]
-    for backend, name, expected in cases:
-        models, trials = backend.enrol(a, 1), backend.trial(b, 1)
-        assert backend.name == name and models.dtype == trials.dtype == np.float32
+    for linkage, name, expected in cases:
+        models, trials = linkage.enrol(a, 1), linkage.trial(b, 1)
+        assert linkage.name == name and models.dtype == trials.dtype == np.float32
         np.testing.assert_allclose(models @ trials.T, expected, atol=2e-5)
 
 

@@ -14,7 +14,7 @@ from scipy.stats import multivariate_normal, spearmanr
 
 from sottovoce.core.errors import InputError, TooFewError
 from sottovoce.measure import Scores, eer
-from sottovoce.speaker import Backend, Cosine, Embeddings, Plda
+from sottovoce.speaker import Cosine, Embeddings, LinkageFunction, Plda
 from sottovoce.speaker.embeddings import BLOCK
 from sottovoce.speaker.plda import AT_A_TIME, enrol_rows, trial_rows
 from sottovoce.speaker.plda_training import LEAST_PSI, Statistics, moments
@@ -114,10 +114,10 @@ def test_tables_have_the_promised_widths_and_blocks_do_not_show() -> None:
     _, plda = small()
     many = np.random.default_rng(0).normal(size=(2 * AT_A_TIME + 3, 3)).astype(np.float32)
     counts = np.arange(len(many)) % 7 + 1
-    backend: Backend = plda
+    linkage: LinkageFunction = plda
     cases: list[tuple[Any, int]] = [(2, 5), (np.int64(2), 5), (counts, 7)]
     for given_counts, width in cases:
-        models, trials = backend.enrol(many, given_counts), backend.trial(many, given_counts)
+        models, trials = linkage.enrol(many, given_counts), linkage.trial(many, given_counts)
         assert models.shape == trials.shape == (len(many), width)
         assert models.dtype == trials.dtype == np.float32
     last = slice(AT_A_TIME, None)
@@ -240,11 +240,11 @@ def test_no_direction_starts_without_variance_between_speakers() -> None:
 # ================================================================================= what it is for
 
 
-def linked(backend: Backend, voices: Embeddings, enrolled: int) -> float:
+def linked(linkage: LinkageFunction, voices: Embeddings, enrolled: int) -> float:
     """EER of models of the first ``enrolled`` vectors of each speaker against the last one."""
     by_speaker = voices.vectors.reshape(len(voices.names), -1, voices.dimension)
-    models = backend.enrol(by_speaker[:, :enrolled].mean(1), enrolled)
-    scores = models @ backend.trial(by_speaker[:, -1], enrolled).T
+    models = linkage.enrol(by_speaker[:, :enrolled].mean(1), enrolled)
+    scores = models @ linkage.trial(by_speaker[:, -1], enrolled).T
     same = np.eye(len(scores), dtype=bool)
     return eer(Scores(scores[same], scores[~same]))
 
@@ -312,8 +312,8 @@ def test_lda_works_with_fewer_vectors_than_dimensions() -> None:
 # ====================================================================================== shrinkage
 
 
-def all_scores(backend: Backend, vectors: NDArray[np.float32], n: int = 1) -> Floats:
-    return np.asarray(backend.enrol(vectors, n) @ backend.trial(vectors, n).T, np.float64)
+def all_scores(linkage: LinkageFunction, vectors: NDArray[np.float32], n: int = 1) -> Floats:
+    return np.asarray(linkage.enrol(vectors, n) @ linkage.trial(vectors, n).T, np.float64)
 
 
 def test_no_shrinkage_changes_nothing() -> None:

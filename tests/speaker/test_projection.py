@@ -13,7 +13,7 @@ from scipy.optimize import approx_fprime
 
 from sottovoce.core.errors import TooFewError
 from sottovoce.measure import Scores, eer
-from sottovoce.speaker import Backend, Cosine, Embeddings
+from sottovoce.speaker import Cosine, Embeddings, LinkageFunction
 from sottovoce.speaker.projection import (
     SCALE,
     Projected,
@@ -39,12 +39,12 @@ def voices(
     return Embeddings.of(vectors, [f"{one:03}" for one in who])
 
 
-def linked(backend: Backend, embeddings: Embeddings) -> float:
+def linked(linkage: LinkageFunction, embeddings: Embeddings) -> float:
     """EER of the first half of each speaker's recordings against each of the others."""
     table = embeddings.vectors.reshape(len(embeddings.names), -1, embeddings.dimension)
     half = table.shape[1] // 2
-    models = backend.enrol(table[:, :half].mean(1), half)
-    trials = backend.trial(table[:, half:].reshape(-1, embeddings.dimension), half)
+    models = linkage.enrol(table[:, :half].mean(1), half)
+    trials = linkage.trial(table[:, half:].reshape(-1, embeddings.dimension), half)
     scores = models @ trials.T
     mated = np.arange(len(table))[:, None] == np.repeat(np.arange(len(table)), half)
     return eer(Scores(scores[mated], scores[~mated]))
@@ -95,9 +95,9 @@ def test_loss_is_the_definition_and_its_gradient_that_of_finite_differences(
 # ======================================================================================== whitening
 
 
-def within(embeddings: Embeddings, backend: Projected) -> Floats:
+def within(embeddings: Embeddings, linkage: Projected) -> Floats:
     """Covariance within speakers after the map, without bringing to length one."""
-    moved = (embeddings.vectors - backend.centre) @ backend.matrix
+    moved = (embeddings.vectors - linkage.centre) @ linkage.matrix
     means = np.array([moved[embeddings.speakers == s].mean(0) for s in range(30)])
     rest = moved - means[embeddings.speakers]
     return np.asarray(rest.T @ rest / (len(rest) - len(means)))

@@ -10,9 +10,8 @@ from sottovoce.attack.embedding_sets import Material
 from sottovoce.attack.knowledge import Attacker, Form, Part
 from sottovoce.core.errors import InputError, first_few
 from sottovoce.core.files import check_there, read_json
-from sottovoce.speaker.backends import Backend
 from sottovoce.speaker.embeddings import Embeddings
-from sottovoce.speaker.linkage import LINKAGES, make_linkage
+from sottovoce.speaker.linkage import LINKAGES, LinkageFunction, make_linkage
 from sottovoce.speaker.readers import read_embeddings
 
 RECORD = "attack.json"
@@ -26,11 +25,11 @@ class AttackFolder:
 
     enrol: Embeddings
     trial: Embeddings
-    backend: Backend
+    linkage: LinkageFunction
     settings: dict[str, float]
     """Of the linkage function."""
     notes: tuple[str, ...]
-    """How the attack's own scores differ from those of ``backend``, if they do."""
+    """How the attack's own scores differ from those of ``linkage``, if they do."""
     files: tuple[Path, ...]
     """What was read."""
 
@@ -73,9 +72,9 @@ def read_attack(folder: Path) -> AttackFolder:
             f"{len(trial)} and {len(train)}; run the attack again"
         )
     _check_settings(name, settings, path)
-    backend = make_linkage(name, train, like=enrol, **settings)
+    linkage = make_linkage(name, train, like=enrol, **settings)
     notes = _differences(over, norm)
-    return AttackFolder(enrol, trial, backend, settings, notes, (*files, path))
+    return AttackFolder(enrol, trial, linkage, settings, notes, (*files, path))
 
 
 def _read_record(path: Path) -> dict[str, Any]:
@@ -93,7 +92,9 @@ def _read_record(path: Path) -> dict[str, Any]:
 
 def _check_settings(name: Any, settings: dict[str, Any], path: Path) -> None:
     """Refuse what no attack would have chosen: a name or settings nobody can train with."""
-    known = [set(one) for one in LINKAGES[name].choices] if name in list(LINKAGES) else []
+    known = (
+        [set(one) for one in LINKAGES[name].candidate_settings] if name in list(LINKAGES) else []
+    )
     numbers = all(
         isinstance(one, int | float) and not isinstance(one, bool) for one in settings.values()
     )

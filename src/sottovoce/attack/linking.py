@@ -113,7 +113,7 @@ def attack(material: Material, attacker: Attacker, manner: Manner | None = None)
 def _link(
     enrol: Embeddings, trial: Embeddings, fitted: Fitted, cohort: Embeddings, manner: Manner
 ) -> ScoreTable:
-    return score_all(enrol, trial, fitted.backend, over=manner.over, cohort=_cohort(cohort, manner))
+    return score_all(enrol, trial, fitted.linkage, over=manner.over, cohort=_cohort(cohort, manner))
 
 
 def _cohort(voices: Embeddings, manner: Manner) -> Cohort | None:

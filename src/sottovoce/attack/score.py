@@ -17,8 +17,8 @@ from sottovoce.core.errors import InputError, TooFewError
 from sottovoce.core.files import write_bytes
 from sottovoce.core.types import FloatArray, IntArray, Vectors
 from sottovoce.measure.scores import Scores, Speakers
-from sottovoce.speaker.backends import Backend
 from sottovoce.speaker.embeddings import Embeddings, speaker_means
+from sottovoce.speaker.linkage import LinkageFunction
 
 Over = Literal["model", "mean", "max"]
 
@@ -98,7 +98,7 @@ class ScoreTable:
 def score_all(
     enrol: Embeddings,
     trial: Embeddings,
-    backend: Backend,
+    linkage: LinkageFunction,
     *,
     over: Over = "model",
     cohort: Cohort | None = None,
@@ -110,10 +110,10 @@ def score_all(
             "into one table: use fewer, or sottovoce reidentify, which needs none"
         )
     if over == "model":
-        values = _models(speaker_means(enrol), enrol.counts, trial.vectors, backend, cohort)
+        values = _models(speaker_means(enrol), enrol.counts, trial.vectors, linkage, cohort)
     else:
         single = _models(
-            enrol.vectors, np.ones(len(enrol), np.int64), trial.vectors, backend, cohort
+            enrol.vectors, np.ones(len(enrol), np.int64), trial.vectors, linkage, cohort
         )
         values = _gathered(single, enrol.speakers, enrol.counts, over)
     ids = trial.utterances
@@ -123,9 +123,13 @@ def score_all(
 
 
 def _models(
-    models: Vectors, counts: IntArray, trials: Vectors, backend: Backend, cohort: Cohort | None
+    models: Vectors,
+    counts: IntArray,
+    trials: Vectors,
+    linkage: LinkageFunction,
+    cohort: Cohort | None,
 ) -> FloatArray:
-    values = _product(models, counts, trials, backend)
+    values = _product(models, counts, trials, linkage)
     if cohort is None:
         return values
     others = speaker_means(cohort.voices)
@@ -135,8 +139,8 @@ def _models(
             f"{cohort.voices.origin}: {len(others)} speakers in the cohort, the nearest {nearest} "
             "asked for; normalisation needs 2 to all of them"
         )
-    of_models = _product(models, counts, others, backend)
-    of_trials = _product(others, cohort.voices.counts, trials, backend).T
+    of_models = _product(models, counts, others, linkage)
+    of_trials = _product(others, cohort.voices.counts, trials, linkage).T
     (mean_m, spread_m), (mean_t, spread_t) = (
         _level(one, nearest) for one in (of_models, of_trials)
     )
@@ -145,9 +149,11 @@ def _models(
     )
 
 
-def _product(models: Vectors, counts: IntArray, trials: Vectors, backend: Backend) -> FloatArray:
-    rows = backend.enrol(models, counts).astype(np.float64)
-    return np.asarray(rows @ backend.trial(trials, counts).astype(np.float64).T)
+def _product(
+    models: Vectors, counts: IntArray, trials: Vectors, linkage: LinkageFunction
+) -> FloatArray:
+    rows = linkage.enrol(models, counts).astype(np.float64)
+    return np.asarray(rows @ linkage.trial(trials, counts).astype(np.float64).T)
 
 
 def _level(scores: FloatArray, nearest: int) -> tuple[FloatArray, FloatArray]:

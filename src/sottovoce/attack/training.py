@@ -19,9 +19,8 @@ from sottovoce.core.errors import SottovoceError, TooFewError
 from sottovoce.core.types import IntArray
 from sottovoce.measure import eer, min_cllr
 from sottovoce.measure.scores import Scores
-from sottovoce.speaker.backends import Backend
 from sottovoce.speaker.embeddings import Embeddings
-from sottovoce.speaker.linkage import LINKAGES, Settings, make_linkage
+from sottovoce.speaker.linkage import LINKAGES, LinkageFunction, Settings, make_linkage
 
 Merit = tuple[float, float]
 WORST: Merit = (math.inf, math.inf)
@@ -36,7 +35,7 @@ TRIED = ("cosine", "whitening", "projection", "plda")
 class Fitted:
     """A trained linkage function, and how well it does where it was trained."""
 
-    backend: Backend
+    linkage: LinkageFunction
     name: str
     settings: Settings
     speakers: int
@@ -49,8 +48,8 @@ class Fitted:
     """How it is ranked among others, lower first."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Without the back-end itself."""
-        names = [name for name in self.__slots__ if name not in ("backend", "merit")]
+        """Without the linkage function itself."""
+        names = [name for name in self.__slots__ if name not in ("linkage", "merit")]
         return {name: getattr(self, name) for name in names} | {"settings": dict(self.settings)}
 
 
@@ -63,21 +62,25 @@ def fit(name: str, train: Embeddings, *, seed: int = 0) -> Fitted:
     if name == BEST:
         return min(_trainable(train, seed), key=lambda one: one.merit)
     folds = list(_folds(train, seed))
-    best: tuple[Merit, Settings, Scores | None] = (WORST, LINKAGES[name].choices[-1], None)
-    for settings in LINKAGES[name].choices:
+    best: tuple[Merit, Settings, Scores | None] = (
+        WORST,
+        LINKAGES[name].candidate_settings[-1],
+        None,
+    )
+    for settings in LINKAGES[name].candidate_settings:
         scores = _held_out(name, settings, train, folds)
         if scores is not None and (merit := _merit(scores)) < best[0]:
             best = (merit, settings, scores)
     merit, settings, held_out = best
-    backend = make_linkage(name, train, like=train, **settings)
+    linkage = make_linkage(name, train, like=train, **settings)
     return Fitted(
-        backend,
+        linkage,
         name,
         settings,
         len(train.names),
         len(train),
         None if held_out is None else eer(held_out),
-        _eer(_own_scores(train, np.arange(len(train.names)), backend, seed)),
+        _eer(_own_scores(train, np.arange(len(train.names)), linkage, seed)),
         merit,
     )
 
@@ -117,10 +120,10 @@ def _held_out(
     mated, nonmated = [], []
     for kept, out in folds:
         try:
-            backend = make_linkage(name, take(train, kept), like=train, **settings)
+            linkage = make_linkage(name, take(train, kept), like=train, **settings)
         except TooFewError:
             return None
-        table = _own_scores(train, out, backend, 0)
+        table = _own_scores(train, out, linkage, 0)
         if table is None:
             continue
         # folds have scales of their own; ranks inside a fold do not
@@ -154,7 +157,7 @@ def take_rows(embeddings: Embeddings, keep: Any) -> Embeddings:
 
 
 def _own_scores(
-    voices: Embeddings, speakers: IntArray, backend: Backend, seed: int
+    voices: Embeddings, speakers: IntArray, linkage: LinkageFunction, seed: int
 ) -> ScoreTable | None:
     """Speakers against themselves and each other: half of the vectors of each enrolled."""
     rng = np.random.default_rng(seed)
@@ -167,7 +170,7 @@ def _own_scores(
     if len(enrol) < 2:
         return None
     known, unknown = (take_rows(voices, np.sort(np.concatenate(side))) for side in (enrol, trial))
-    return score_all(known, unknown, backend)
+    return score_all(known, unknown, linkage)
 
 
 def _eer(table: ScoreTable | None) -> float | None:

@@ -61,14 +61,14 @@ def measured(
         read_embeddings(folder / f"{prefix}{name}.npz") for name in ("enrol", "trial", "train")
     )
     trained = record["trained_on_originals" if originals else "trained"]
-    backend = make_linkage(trained["name"], train, like=enrol, **trained["settings"])
+    linkage = make_linkage(trained["name"], train, like=enrol, **trained["settings"])
     settings = Settings(
         lengths=_possible(study.lengths, trial.counts),
         populations=_sizes(study.populations, len(enrol.names)),
         confidence=study.interval,
         seed=study.seed,
     )
-    found["reidentification"] = reidentify(enrol, trial, backend, settings=settings).to_dict()
+    found["reidentification"] = reidentify(enrol, trial, linkage, settings=settings).to_dict()
     return found
 
 

@@ -82,7 +82,7 @@ def _form_options(command: Any) -> Any:
 )
 @_form_options
 @click.option(
-    "--backend",
+    "--linkage",
     default="best",
     show_default=True,
     help="cosine, euclidean, whitening, projection, plda, or whichever does best on held-out "
@@ -123,7 +123,7 @@ def command(
     anonymiser: str | None,
     settings: tuple[str, ...],
     similar: str | None,
-    backend: str,
+    linkage: str,
     over: Any,
     norm: Any,
     attributes: tuple[str, ...],
@@ -148,8 +148,8 @@ def command(
     from sottovoce.speaker.encoders import make_encoder
     from sottovoce.speaker.linkage import LINKAGES
 
-    if backend != BEST and backend not in LINKAGES:
-        raise UsageError(did_you_mean("linkage function", backend, [BEST, *LINKAGES]))
+    if linkage != BEST and linkage not in LINKAGES:
+        raise UsageError(did_you_mean("linkage function", linkage, [BEST, *LINKAGES]))
     attackers = [ATTACKERS[name] for name in names]
     scene = _scene(original, anonymised, train, anonymiser, settings, similar, given, seed)
     _check_attributes(attributes, scene.trial.corpus)
@@ -157,7 +157,7 @@ def command(
     with stage_bar() as progress:
         workshop = Workshop(out / "work", network, jobs, progress)
         material = prepare(scene, attackers, workshop)
-        manner = Manner(backend, over, norm, seed=seed)
+        manner = Manner(linkage, over, norm, seed=seed)
         records = []
         for done, attacker in enumerate(attackers):
             progress("attacking", done, len(attackers))

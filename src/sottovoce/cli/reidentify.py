@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from sottovoce.cli.backend import backend_options, make_backend
+from sottovoce.cli.linkage import linkage_from_options, linkage_options
 from sottovoce.cli.options import (
     JsonCommand,
     json_option,
@@ -21,7 +21,7 @@ from sottovoce.cli.options import (
 from sottovoce.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from sottovoce.speaker import Backend, Embeddings
+    from sottovoce.speaker import Embeddings, LinkageFunction
 
 PLAIN = (
     "cosine without a centre: nothing was learnt from other speakers, and an attacker who learns "
@@ -59,7 +59,7 @@ PLAIN = (
 @click.option(
     "--figures", type=click.Path(path_type=Path), metavar="DIR", help="Write SVG figures there."
 )
-@backend_options
+@linkage_options
 @json_option
 def command(
     enrol: Path | None,
@@ -77,7 +77,7 @@ def command(
     seed: int,
     utt2spk: Path | None,
     figures: Path | None,
-    backend: str,
+    linkage: str,
     train: Path | None,
     lda: int | None,
     json_to: str | None,
@@ -106,7 +106,7 @@ def command(
     if attacked is not None:
         sides = _of_attack(attacked)
     elif enrol is not None and trial is not None:
-        sides = _of_files(enrol, trial, utt2spk, backend, train, lda)
+        sides = _of_files(enrol, trial, utt2spk, linkage, train, lda)
     else:
         raise UsageError("name --enrol and --trial, or --attack and the folder of an attack")
     with stage_bar() as progress:
@@ -130,7 +130,7 @@ class _Sides:
 
     enrol: Embeddings
     trial: Embeddings
-    linkage: Backend
+    linkage: LinkageFunction
     files: list[Path]
     settings: dict[str, Any]
     notes: list[str] = field(default_factory=list)
@@ -140,7 +140,7 @@ def _of_files(
     enrol: Path,
     trial: Path,
     utt2spk: Path | None,
-    backend: str,
+    linkage: str,
     train: Path | None,
     lda: int | None,
 ) -> _Sides:
@@ -148,23 +148,23 @@ def _of_files(
 
     sets = [path for path in (enrol, trial, train) if path is not None]
     known, unknown, *taught = read_sets(sets, utt2spk=utt2spk)
-    linkage = make_backend(backend, *taught, lda=lda, like=known)
+    function = linkage_from_options(linkage, *taught, lda=lda, like=known)
     files = sets if utt2spk is None else [*sets, utt2spk]
-    notes = [PLAIN] if backend == "cosine" and train is None else []
-    return _Sides(known, unknown, linkage, files, {"backend": backend, "lda": lda}, notes)
+    notes = [PLAIN] if linkage == "cosine" and train is None else []
+    return _Sides(known, unknown, function, files, {"linkage": linkage, "lda": lda}, notes)
 
 
 def _of_attack(folder: Path) -> _Sides:
     from sottovoce.attack.folder import read_attack
 
     context = click.get_current_context()
-    for name in ("enrol", "trial", "backend", "train", "lda", "utt2spk"):
+    for name in ("enrol", "trial", "linkage", "train", "lda", "utt2spk"):
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
             raise UsageError(f"--attack has its own; leave --{name} out, or --attack")
     found = read_attack(folder)
-    settings = {"backend": found.backend.name, "trained_with": found.settings}
+    settings = {"linkage": found.linkage.name, "trained_with": found.settings}
     return _Sides(
-        found.enrol, found.trial, found.backend, list(found.files), settings, list(found.notes)
+        found.enrol, found.trial, found.linkage, list(found.files), settings, list(found.notes)
     )
 
 

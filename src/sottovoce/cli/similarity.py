@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from sottovoce.cli.backend import backend_options, make_backend
+from sottovoce.cli.linkage import linkage_from_options, linkage_options
 from sottovoce.cli.options import (
     JsonCommand,
     interval_options,
@@ -39,7 +39,7 @@ from sottovoce.cli.options import (
 @click.option(
     "--utt2spk", type=click.Path(path_type=Path), help="Speakers of Kaldi .ark embeddings."
 )
-@backend_options
+@linkage_options
 @click.option(
     "--figures", type=click.Path(path_type=Path), metavar="DIR", help="Write the heat map there."
 )
@@ -49,7 +49,7 @@ def command(
     original: Path,
     anonymised: Path,
     utt2spk: Path | None,
-    backend: str,
+    linkage: str,
     train: Path | None,
     lda: int | None,
     figures: Path | None,
@@ -74,7 +74,7 @@ def command(
         found = similarity(
             before,
             after,
-            make_backend(backend, *taught, lda=lda, like=before),
+            linkage_from_options(linkage, *taught, lda=lda, like=before),
             interval=None if no_interval else interval,
             replicates=1000 if resamples is None else resamples,
             seed=seed,
@@ -86,7 +86,7 @@ def command(
         write_similarity_figure(found, figures)
     if json_to is not None:
         inputs = sets if utt2spk is None else [*sets, utt2spk]
-        made = provenance(inputs, backend=backend, seed=seed)
+        made = provenance(inputs, linkage=linkage, seed=seed)
         write_json({**found.to_dict(), "provenance": made}, json_to)
     if json_to != "-":
         from sottovoce.report.similarity import print_similarity

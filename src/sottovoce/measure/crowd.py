@@ -19,7 +19,7 @@ from sottovoce.measure.singling_out import (
 from sottovoce.measure.singling_out import (
     literal as literal_isolations,
 )
-from sottovoce.speaker import Backend, Embeddings, steadied
+from sottovoce.speaker import Embeddings, LinkageFunction, recentred
 
 
 class Crowd:
@@ -30,7 +30,7 @@ class Crowd:
         enrol: Embeddings,
         trial: Embeddings,
         tests: Conversations,
-        backend: Backend,
+        linkage: LinkageFunction,
         settings: Settings,
         rng: np.random.Generator,
     ) -> None:
@@ -46,9 +46,9 @@ class Crowd:
             )
         self.chosen = np.sort(rng.permutation(known)[: settings.enrolled])
         means, counts = _predicates(enrol, enrolled[self.chosen], settings.enrol_utterances, rng)
-        backend = steadied(backend, means)
-        self.models = backend.enrol(means, counts)
-        self.tests = backend.trial(tests.vectors, counts)
+        linkage = recentred(linkage, means)
+        self.models = linkage.enrol(means, counts)
+        self.tests = linkage.trial(tests.vectors, counts)
         draws = LITERAL_DRAWS if settings.literal else settings.draws
         self.draws = Draws.make(len(who), len(self.chosen), draws, rng)
         self.outcome = literal_isolations if settings.literal else isolations

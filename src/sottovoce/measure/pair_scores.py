@@ -24,7 +24,7 @@ from sottovoce.measure.calibration import (
     pool,
 )
 from sottovoce.measure.tally import Tally, make_cuts
-from sottovoce.speaker import Backend
+from sottovoce.speaker import LinkageFunction
 
 Scores32 = NDArray[np.float32]
 
@@ -49,16 +49,16 @@ class PairScores:
         enrol: Vectors,
         trial: Vectors,
         speakers: IntArray,
-        backend: Backend,
+        linkage: LinkageFunction,
         progress: Progress,
     ) -> None:
         self.speakers = speakers
         self.starts = np.flatnonzero(np.diff(speakers, prepend=-1))
         with np.errstate(over="ignore", invalid="ignore"):
-            self.enrol = backend.enrol(enrol, 1).astype(np.float64)
-            self.trial = np.ascontiguousarray(backend.trial(trial, 1).T, dtype=np.float64)
+            self.enrol = linkage.enrol(enrol, 1).astype(np.float64)
+            self.trial = np.ascontiguousarray(linkage.trial(trial, 1).T, dtype=np.float64)
         if not (np.isfinite(self.enrol).all() and np.isfinite(self.trial).all()):
-            raise InputError(f"{backend.name}: vectors too large for finite scores; rescale them")
+            raise InputError(f"{linkage.name}: vectors too large for finite scores; rescale them")
         self.mated = np.concatenate([self._mated(*one) for one in self._segments()])
         self._progress, self._done = progress, 0
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sottovoce.core.errors import InputError, TooFewError
 from sottovoce.core.types import IntArray, Progress, Vectors
-from sottovoce.speaker import Backend, Embeddings, speaker_means, steadied
+from sottovoce.speaker import Embeddings, LinkageFunction, recentred, speaker_means
 
 OWN = np.finfo(np.float32).min
 """Put in place of the score of the true speaker: below all others."""
@@ -148,18 +148,18 @@ def check_dimensions(enrol: Embeddings, trial: Embeddings) -> None:
 class Scoring:
     """All scores of trials against enrolment models, a block at a time."""
 
-    def __init__(self, enrol: Embeddings, trials: Trials, backend: Backend) -> None:
+    def __init__(self, enrol: Embeddings, trials: Trials, linkage: LinkageFunction) -> None:
         counts = enrol.counts
         self.counts: IntArray | int = int(counts[0]) if np.all(counts == counts[0]) else counts
         self.means = speaker_means(enrol)
-        self.backend = backend = steadied(backend, self.means)
-        self.trials = backend.trial(trials.vectors, self.counts)
+        self.linkage = linkage = recentred(linkage, self.means)
+        self.trials = linkage.trial(trials.vectors, self.counts)
         self.speakers = trials.speakers
 
     def models(self, which: slice | IntArray) -> Vectors:
         """The prepared enrolment models of some speakers."""
         counts = self.counts if isinstance(self.counts, int) else self.counts[which]
-        return self.backend.enrol(self.means[which], counts)
+        return self.linkage.enrol(self.means[which], counts)
 
     def blocks(self, progress: Progress | None = None) -> Iterator[tuple[int, slice, Vectors]]:
         """First model, rows of trials and their scores, in a buffer that the next overwrites."""

@@ -45,7 +45,7 @@ from sottovoce.measure.singling_out import CHANCE, LITERAL_DRAWS, VECTORS
 from sottovoce.measure.spread import disclosure_spread, eer_spread, rank_interval
 from sottovoce.measure.tally import Tally, make_edges
 from sottovoce.measure.verification import rocch_eer
-from sottovoce.speaker import Backend, Cosine, Embeddings
+from sottovoce.speaker import Cosine, Embeddings, LinkageFunction
 
 _WORTH_COMPILING = 10**8
 _MOST = 10**6
@@ -54,7 +54,7 @@ _MOST = 10**6
 def reidentify(
     enrol: Embeddings,
     trial: Embeddings,
-    backend: Backend | None = None,
+    linkage: LinkageFunction | None = None,
     *,
     settings: Settings | None = None,
     progress: StageProgress | None = None,
@@ -65,12 +65,12 @@ def reidentify(
     conversation's utterances.
     """
     settings = settings or Settings()
-    backend = backend or Cosine()
+    linkage = linkage or Cosine()
     check_dimensions(enrol, trial)
     _check(settings)
     notes = _shared(enrol, trial)
     everybody = len(enrol.names)
-    result = Reidentification(enrolled=everybody, backend=backend.name, notes=notes)
+    result = Reidentification(enrolled=everybody, linkage=linkage.name, notes=notes)
     most = max(everybody, len(trial.names))
     for size in settings.populations or ():
         if not 2 <= size <= most:
@@ -83,7 +83,7 @@ def reidentify(
     reasons = []
     for length in sorted(set(settings.lengths)):
         try:
-            _one_length(result, enrol, trial, backend, settings, length, sizes, progress)
+            _one_length(result, enrol, trial, linkage, settings, length, sizes, progress)
         except TooFewError as error:
             reasons.append(f"length {length}: {error}")
             result.notes.append(reasons[-1])
@@ -127,7 +127,7 @@ def _one_length(
     result: Reidentification,
     enrol: Embeddings,
     trial: Embeddings,
-    backend: Backend,
+    linkage: LinkageFunction,
     settings: Settings,
     length: int,
     sizes: list[int],
@@ -144,7 +144,7 @@ def _one_length(
             "speakers_with_too_few_utterances": trials.too_short,
         }
     )
-    scoring = Scoring(enrol, trials, backend)
+    scoring = Scoring(enrol, trials, linkage)
     if len(trials.vectors) * len(enrol.names) > _WORTH_COMPILING:
         acceleration.load()
     core = np.unique(trials.speakers)
@@ -167,7 +167,7 @@ def _one_length(
     result.speakers += _risks(standing, enrol, length)
     try:
         told = _named(progress, f"predicates, L = {length}")
-        add.singling_out(enrol, trial, backend, crowding, told)
+        add.singling_out(enrol, trial, linkage, crowding, told)
     except TooFewError as error:
         result.notes.append(f"Singling Out, length {length}: {error}")
 
@@ -279,7 +279,7 @@ class _Adder:
         self,
         enrol: Embeddings,
         trial: Embeddings,
-        backend: Backend,
+        linkage: LinkageFunction,
         rng: np.random.Generator,
         progress: Progress | None,
     ) -> None:
@@ -290,7 +290,7 @@ class _Adder:
                 f"Singling Out, length {self.length}: {tests.too_short:,} speakers left out who "
                 "have fewer than two conversations"
             )
-        crowd = Crowd(enrol, trial, tests, backend, self.settings, rng)
+        crowd = Crowd(enrol, trial, tests, linkage, self.settings, rng)
         found = crowd.isolations(progress)
         for i, size in enumerate(crowd.sizes):
             expected = crowd.no_evidence(size)

@@ -98,7 +98,7 @@ class Reidentification:
     excluded: list[dict[str, int]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     enrolled: int = 0
-    backend: str = ""
+    linkage: str = ""
 
     CURVES = (
         "linkability",
@@ -116,7 +116,7 @@ class Reidentification:
         curves = {name: [p.to_dict() for p in getattr(self, name)] for name in self.CURVES}
         return {
             "enrolled_speakers": self.enrolled,
-            "backend": self.backend,
+            "linkage": self.linkage,
             **curves,
             "open_set": [one.to_dict() for one in self.open_set],
             "speakers": [one.to_dict() for one in self.speakers],

@@ -24,7 +24,7 @@ from sottovoce.measure.pair_scores import (
     speaker_pairs,
 )
 from sottovoce.measure.summary import Resampling
-from sottovoce.speaker import Backend, Cosine, Embeddings
+from sottovoce.speaker import Cosine, Embeddings, LinkageFunction
 
 NOISE = 1e-12
 """A diagonal dominance below this is rounding: it counts as none."""
@@ -91,7 +91,7 @@ class Similarity:
     """The three similarity matrices M and the numbers made of them."""
 
     name: str
-    backend: str
+    linkage: str
     speakers: tuple[str, ...]
     """Names, in the order of rows and columns."""
     matrices: dict[str, FloatArray]
@@ -129,7 +129,7 @@ class Similarity:
                 {"speaker": speaker, "value": value}
                 for speaker, value in list(self.standing_out.items())[:WORST]
             ],
-            "backend": self.backend,
+            "linkage": self.linkage,
             "n_speakers": len(self.speakers),
             "n_utterances": self.n_utterances,
             "n_mated": self.n_mated,
@@ -144,7 +144,7 @@ class Similarity:
 def similarity(
     original: Embeddings,
     anonymised: Embeddings,
-    backend: Backend | None = None,
+    linkage: LinkageFunction | None = None,
     *,
     interval: float | None = 0.95,
     replicates: int = 1000,
@@ -157,7 +157,7 @@ def similarity(
 
     Parameters
     ----------
-    backend
+    linkage
         What turns two vectors into a score; default the cosine.
     interval
         Confidence of the intervals over speakers, between 0 and 1; None for no intervals.
@@ -171,7 +171,7 @@ def similarity(
     >>> found.deid, found.gvd_db
     (0.0, 0.0)
     """
-    backend = backend or Cosine()
+    linkage = linkage or Cosine()
     sides, speakers, names, excluded = _paired(original, anonymised)
     notes: list[str] = []
     plan = _plan(interval, replicates, len(names), notes)
@@ -179,7 +179,7 @@ def similarity(
     matrices, signed, draws = {}, {}, {}
     for done, (kind, (a, b)) in enumerate({"oo": (0, 0), "op": (0, 1), "pp": (1, 1)}.items()):
         told = _part(progress, 2 * done if plan else done, 6 if plan else 3)
-        scores = PairScores(sides[a], sides[b], speakers, backend, told)
+        scores = PairScores(sides[a], sides[b], speakers, linkage, told)
         kept = speaker_pairs(scores, counted=plan is not None)
         matrices[kind] = kept.similarity
         signed[kind] = dominance(kept.similarity, np.ones(len(names)))
@@ -191,7 +191,7 @@ def similarity(
     n_mated = int((counts * (counts - 1)).sum())
     return Similarity(
         name=anonymised.name,
-        backend=backend.name,
+        linkage=linkage.name,
         speakers=tuple(names),
         matrices=matrices,
         d_diag={kind: values[kind] or 0.0 for kind in matrices},
@@ -312,7 +312,7 @@ def _numbers(signed: dict[str, float], notes: list[str]) -> dict[str, float | No
     if not oo:
         notes.append(
             "no DeID and no G_VD: the scores do not tell the original voices apart (D_diag(OO) = "
-            "0); use a back-end that does"
+            "0); use a linkage function that does"
         )
     elif not pp:
         notes.append(

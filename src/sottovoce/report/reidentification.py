@@ -36,7 +36,7 @@ def print_study(found: Reidentification, *, shown: Sequence[str] = tuple(CURVES)
     for length in lengths:
         console.print(
             f"\nConversations of {length} utterance{'s' if length > 1 else ''}, "
-            f"{found.enrolled:,} enrolled speakers, {found.backend}",
+            f"{found.enrolled:,} enrolled speakers, {found.linkage}",
             style="bold",
             highlight=False,
         )

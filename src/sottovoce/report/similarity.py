@@ -64,7 +64,7 @@ def similarity_remarks(found: Similarity) -> list[str]:
     lines = [f"{reading.label}: {reading.meaning}." for reading in READINGS.values()]
     lines.append(
         f"{len(found.speakers):,} speakers, {found.n_utterances:,} recordings; each matrix rests "
-        f"on {found.n_mated:,} mated and {found.n_nonmated:,} non-mated {found.backend} scores."
+        f"on {found.n_mated:,} mated and {found.n_nonmated:,} non-mated {found.linkage} scores."
     )
     if plan := found.resampling:
         lines.append(

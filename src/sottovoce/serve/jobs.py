@@ -265,13 +265,14 @@ def linkage_of(training: Files, parameters: Parameters, like: Any) -> Any:
     """The linkage function asked for, learnt from other speakers where these were sent."""
     from sottovoce.speaker.linkage import LINKAGES, make_linkage
 
-    name, lda = parameters.pop("backend"), parameters.pop("lda", None)
+    name, lda = parameters.pop("linkage"), parameters.pop("lda", None)
     if LINKAGES[name].needs_training and not training:
         raise UsageError(
-            f"backend {name} learns from other speakers; send their embeddings as the part train"
+            f"linkage function {name} is trained on other speakers; send their embeddings as the "
+            "part train"
         )
-    if lda is not None and name != "plda":
-        raise UsageError("lda goes with the backend plda")
+    if lda is not None and "lda" not in LINKAGES[name].options:
+        raise UsageError(f"the linkage function {name} has no setting lda")
     voices = embeddings(training[0], "train") if training else None
     return make_linkage(name, voices, like=like, **({} if lda is None else {"lda": lda}))
 

@@ -25,7 +25,7 @@ Interval = Annotated[
 ]
 Resamples = Annotated[int | None, Query(ge=20, le=10_000, description="Behind an interval.")]
 Draws = Annotated[int, Query(ge=0, le=2**32 - 1, description="Seed of resamples and draws.")]
-Backend = Annotated[
+Linkage = Annotated[
     str,
     Query(
         description="What turns two vectors into a score: cosine or euclidean; with a part train "
@@ -109,7 +109,7 @@ async def measure(
 )
 async def similarity(
     request: Request,
-    backend: Backend = "cosine",
+    linkage: Linkage = "cosine",
     lda: Dimensions = None,
     interval: Interval = 0.95,
     resamples: Resamples = 1000,
@@ -118,7 +118,7 @@ async def similarity(
 ) -> Response:
     """Similarity matrices, de-identification and voice distinctiveness."""
     parameters = {
-        "backend": backend,
+        "linkage": linkage,
         "lda": lda,
         "interval": interval or None,
         "replicates": resamples,
@@ -138,7 +138,7 @@ async def similarity(
 )
 async def reidentify(
     request: Request,
-    backend: Backend = "cosine",
+    linkage: Linkage = "cosine",
     lda: Dimensions = None,
     lengths: Numbers = "1,3,30",
     populations: Numbers = None,
@@ -149,7 +149,7 @@ async def reidentify(
 ) -> Response:
     """Singling Out, Linkability, rank and top-k over population size."""
     parameters = {
-        "backend": backend,
+        "linkage": linkage,
         "lda": lda,
         "lengths": _numbers("lengths", lengths or "1,3,30"),
         "populations": _numbers("populations", populations) if populations else None,

@@ -22,8 +22,8 @@ from sottovoce.core.arrays import Arrays, load_arrays
 from sottovoce.core.errors import InputError, TooFewError
 from sottovoce.core.files import check_there, write_bytes
 from sottovoce.core.types import FloatArray, IntArray, Vectors
-from sottovoce.speaker.backends import Counts
 from sottovoce.speaker.embeddings import Embeddings, blocks
+from sottovoce.speaker.linkage import Counts
 from sottovoce.speaker.plda_training import Statistics, discriminants, shrunk, train
 
 AT_A_TIME = 1 << 11

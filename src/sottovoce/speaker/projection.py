@@ -15,8 +15,8 @@ from scipy.optimize import minimize
 
 from sottovoce.core.errors import TooFewError
 from sottovoce.core.types import FloatArray, IntArray, Vectors
-from sottovoce.speaker.backends import Cosine, Counts
 from sottovoce.speaker.embeddings import Embeddings, speaker_means
+from sottovoce.speaker.linkage import Cosine, Counts
 from sottovoce.speaker.plda_training import towards_sphere
 
 SCALE = 20.0

@@ -35,7 +35,7 @@ def map_query(context: Any, query: Any) -> Any:
         "method": ("mcadams", "mcadams", "mcadams", "voicemask", "xvector", "none"),
         "lang": ("en", "de", "fr", "lv"),
         "strategy": ("redact", "typed", "word", "full", "hmac"),
-        "backend": ("cosine", "euclidean", "plda", "whitening"),
+        "linkage": ("cosine", "euclidean", "plda", "whitening"),
         "only": ("eer", "d_ece,cllr_min", "d_sys"),
         "lengths": ("1", "1,3", "3"),
         "populations": ("5", "5,10"),

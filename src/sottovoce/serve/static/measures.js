@@ -14,7 +14,7 @@ const KALDI = {
   utt2spk: ["utt2spk of Kaldi", "Lines of utterance and speaker, for intervals by speaker."],
 };
 
-const BACKENDS = [
+const LINKAGES = [
   ["cosine", "cosine"],
   ["euclidean", "Euclidean distance"],
   ["whitening", "whitening, learnt"],
@@ -23,10 +23,10 @@ const BACKENDS = [
 ];
 const INTERVALS = [["0.95", "95 %"], ["0.99", "99 %"], ["0", "none"]];
 
-const backend = () =>
+const linkage = () =>
   field(
     "Comparison",
-    select("backend", BACKENDS),
+    select("linkage", LINKAGES),
     "What turns two embeddings into a score; those that learn do so from other speakers.",
   );
 const interval = () =>
@@ -73,7 +73,7 @@ const QUESTIONS = {
       anonymised: ["Anonymised", `Of the same recordings after anonymisation. ${EMBEDDINGS}`],
     },
     more: TRAIN,
-    settings: () => [backend(), interval()],
+    settings: () => [linkage(), interval()],
     form: "Make both files from the recordings before and after:",
     sample: "sottovoce embed originals/ original.npz\nsottovoce embed anonymised/ anonymised.npz",
   },
@@ -86,7 +86,7 @@ const QUESTIONS = {
       trial: ["Trials", `Speech whose speakers he looks for. ${EMBEDDINGS}`],
     },
     more: TRAIN,
-    settings: () => [backend(), interval(), ...crowds()],
+    settings: () => [linkage(), interval(), ...crowds()],
     form: "Make both files from speech the attacker knows and speech he looks at:",
     sample: "sottovoce embed known/ enrol.npz\nsottovoce embed unknown/ trial.npz",
   },

@@ -1,0 +1,83 @@
+"""Options that choose a linkage function, for every command that compares embeddings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+import click
+
+from sottovoce.core.errors import UsageError
+from sottovoce.core.registry import did_you_mean
+
+if TYPE_CHECKING:
+    from sottovoce.speaker import Embeddings, LinkageFunction
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def linkage_options(command: Callable[P, R]) -> Callable[P, R]:
+    """Add ``--linkage``, ``--train`` and ``--lda`` to a command.
+
+    Parameters
+    ----------
+    command : callable
+        The function of the command; it receives ``linkage``, ``train`` and ``lda``.
+    """
+    for option in (
+        click.option(
+            "--lda", type=int, metavar="N", help="Dimensions that plda keeps. [default: all]"
+        ),
+        click.option(
+            "--train",
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            help="Embeddings of other speakers to train the linkage function on; cosine and "
+            "euclidean only take their centre.",
+        ),
+        click.option(
+            "--linkage",
+            default="cosine",
+            show_default=True,
+            help="Linkage function, which turns two embeddings into a score: cosine, euclidean, "
+            "whitening, projection, plda or a registered one.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def linkage_from_options(
+    name: str, train: Embeddings | None = None, *, lda: int | None, like: Embeddings
+) -> LinkageFunction:
+    """Make the linkage function that the options of a command choose.
+
+    Parameters
+    ----------
+    name : str
+        Value of ``--linkage``.
+    train : Embeddings, optional
+        Content of ``--train``.
+    lda : int or None
+        Value of ``--lda``.
+    like : Embeddings
+        Embeddings that will be compared.
+
+    Raises
+    ------
+    UsageError
+        ``unknown-name`` where no linkage function has this name, ``unsupported`` where it has no
+        setting ``lda``.
+    """
+    from sottovoce.speaker.linkage import LINKAGES, make_linkage
+
+    if name not in LINKAGES:
+        message = did_you_mean("linkage function", name, list(LINKAGES))
+        raise UsageError(f"--linkage: {message}", code="unknown-name")
+    if lda is None:
+        return make_linkage(name, train, like=like)
+    if "lda" not in LINKAGES[name].options:
+        raise UsageError(f"--lda does not go with --linkage {name}", code="unsupported")
+    return make_linkage(name, train, like=like, lda=lda)
