@@ -175,7 +175,7 @@ def bad_arguments(folder: Path) -> dict[str, list[str]]:
     return {
         **bad,
         "--train": arguments(folder, "--linkage", "plda"),
-        "vectors of 5 numbers": arguments(folder, "--train", training),
+        "vectors of dimension 5": arguments(folder, "--train", training),
         "--linkage": arguments(folder, "--linkage", "lda"),
         "--anonymised": arguments(folder)[:3],
         "between 0 and 1": arguments(folder, "--interval", "95"),
