@@ -14,8 +14,8 @@ from sottovoce.asr import moonshine
 from sottovoce.asr.content import RATE
 from sottovoce.asr.moonshine import MoonshineTiny, cut_at_pauses, read_tokens
 from sottovoce.asr.normalise import normalise
-from sottovoce.asr.recogniser import RECOGNISERS, make_recogniser
-from sottovoce.core.errors import InputError, MissingExtraError, UsageError
+from sottovoce.asr.recogniser import make_recogniser
+from sottovoce.core.errors import InputError, MissingExtraError
 from sottovoce.corpus import load_audio
 from sottovoce.measure.utility import word_errors
 
@@ -86,12 +86,6 @@ def test_a_package_without_its_models(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(moonshine, "find_spec", lambda _: Spec)
     with pytest.raises(InputError, match=r"moonshine-voice==0\.0\.73"):
         MoonshineTiny()
-
-
-def test_recognisers_are_known_by_name() -> None:
-    assert "moonshine-tiny" in RECOGNISERS
-    with pytest.raises(UsageError, match="moonshine-tiny"):
-        make_recogniser("moonshine-tyni")
 
 
 @given(st.lists(st.binary(max_size=400), max_size=20))

@@ -60,12 +60,12 @@ def test_reproducible_runs_agree_and_others_do_not(source: Path, tmp_path: Path)
     assert texts[0] == texts[1] and len(set(texts)) == 3
 
 
-def test_a_key_repeats_codes(source: Path, tmp_path: Path) -> None:
+def test_a_secret_repeats_codes(source: Path, tmp_path: Path) -> None:
     for name in "ab":
-        run(source, tmp_path / name, "--strategy", "hmac", "--key", tmp_path / "key")
+        run(source, tmp_path / name, "--strategy", "hmac", "--secret", tmp_path / "secret")
     assert (tmp_path / "a").read_text() == (tmp_path / "b").read_text()
-    with pytest.raises(UsageError, match="name one"):
-        run(source, tmp_path / "c", "--key", tmp_path / "key", "--reproducible", 1)
+    with pytest.raises(UsageError, match="choose one"):
+        run(source, tmp_path / "c", "--secret", tmp_path / "secret", "--reproducible", 1)
 
 
 def test_evaluation(tmp_path: Path) -> None:
@@ -97,8 +97,8 @@ def test_bad_input(source: Path, tmp_path: Path) -> None:
         run(source, tmp_path / "o", "--types", "per, foo")
     (tmp_path / "latin").write_bytes(b"M\xfcller")
     with pytest.raises(InputError, match="not UTF-8"):
-        run(tmp_path / "latin", tmp_path / "o", "--key", tmp_path / "key")
-    assert not (tmp_path / "o").exists() and not (tmp_path / "key").exists()
+        run(tmp_path / "latin", tmp_path / "o", "--secret", tmp_path / "secret")
+    assert not (tmp_path / "o").exists() and not (tmp_path / "secret").exists()
     (tmp_path / "o").write_text("mine")
     with pytest.raises(UsageError, match="there already"):
         run(source, tmp_path / "o")
@@ -167,28 +167,28 @@ def test_processes_side_by_side_share_nothing(tmp_path: Path) -> None:
         ["--deny", "nofile"],
     ],
 )
-def test_a_refused_run_leaves_no_key(source: Path, tmp_path: Path, bad: list[str]) -> None:
+def test_a_refused_run_leaves_no_secret(source: Path, tmp_path: Path, bad: list[str]) -> None:
     with pytest.raises((InputError, UsageError)):
-        run(source, tmp_path / "o", "--key", tmp_path / "k", *bad)
+        run(source, tmp_path / "o", "--secret", tmp_path / "k", *bad)
     assert not (tmp_path / "k").exists() and not (tmp_path / "o").exists()
 
 
-def test_a_run_that_cannot_write_leaves_no_key_and_keeps_one_that_was(
+def test_a_run_that_cannot_write_leaves_no_secret_and_keeps_one_that_was(
     source: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "folder").mkdir()
     with pytest.raises(UsageError, match="a folder is there"):
-        run(source, tmp_path / "folder", "--key", tmp_path / "k")
+        run(source, tmp_path / "folder", "--secret", tmp_path / "k")
     with pytest.raises(InputError, match="cannot be written"):
-        run(source, source / "below", "--key", tmp_path / "k")
+        run(source, source / "below", "--secret", tmp_path / "k")
     assert not (tmp_path / "k").exists()
-    run(source, tmp_path / "o", "--key", tmp_path / "k")
+    run(source, tmp_path / "o", "--secret", tmp_path / "k")
     with pytest.raises(InputError, match="cannot be written"):
-        run(source, source / "below", "--key", tmp_path / "k")
+        run(source, source / "below", "--secret", tmp_path / "k")
     assert (tmp_path / "k").exists()
 
 
-def test_an_interrupted_run_leaves_no_key(
+def test_an_interrupted_run_leaves_no_secret(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(*_: object, **__: object) -> None:
@@ -196,11 +196,11 @@ def test_an_interrupted_run_leaves_no_key(
 
     with monkeypatch.context() as patched:
         patched.setattr("sottovoce.core.files.write_text", interrupted)
-        run(source, tmp_path / "o", "--key", tmp_path / "k")
+        run(source, tmp_path / "o", "--secret", tmp_path / "k")
     assert not (tmp_path / "k").exists()
     with monkeypatch.context() as patched:
         patched.setattr("sottovoce.anonymise.text.TextAnonymiser.transform_all", interrupted)
-        run(source, tmp_path / "o", "--key", tmp_path / "k")
+        run(source, tmp_path / "o", "--secret", tmp_path / "k")
     assert not (tmp_path / "k").exists() and not (tmp_path / "o").exists()
 
 
@@ -210,10 +210,10 @@ def test_no_file_is_written_over_another(source: Path, tmp_path: Path) -> None:
     link.symlink_to(tmp_path / "o9.txt")
     one = tmp_path / "one.json"
     for args in (
-        (source, tmp_path / "o9.txt", "--key", tmp_path / "o9.txt"),
-        (source, tmp_path / "o9.txt", "--key", link),
-        (source, tmp_path / "o9.txt", "--key", source),
-        (source, tmp_path / "o9.txt", "--key", one, "--json", one),
+        (source, tmp_path / "o9.txt", "--secret", tmp_path / "o9.txt"),
+        (source, tmp_path / "o9.txt", "--secret", link),
+        (source, tmp_path / "o9.txt", "--secret", source),
+        (source, tmp_path / "o9.txt", "--secret", one, "--json", one),
         (source, one, "--json", one),
     ):
         with pytest.raises(UsageError, match="name another to write"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -12,8 +13,10 @@ from sottovoce.anonymise.recording import align as align_module
 from sottovoce.anonymise.recording import pronounce
 from sottovoce.anonymise.recording.tiers import as_textgrid, read_ctm
 from sottovoce.anonymise.recording.timing import Alignment, TimedPhone, TimedWord
+from sottovoce.asr.recogniser import RECOGNISERS
 from sottovoce.cli import run
 from sottovoce.core.errors import InputError
+from sottovoce.core.types import Audio
 from sottovoce.corpus.demo.builtin import builtin_corpus
 from sottovoce.corpus.manifest import read_manifest
 
@@ -102,6 +105,7 @@ def test_wrong_use_is_one_line(
         [*both, "--purpose", "acoustic"],
         [*both, out, "--purpose", "acoustic", "--only-words"],
         [*both, out, "--purpose", "text", "--verify", "--words", str(empty)],
+        [*both, out, "--purpose", "acoustic", "--verify", "--recogniser", "nobody"],
         [*both, out, "--purpose", "acoustic", "--length", "long"],
         [*both, out, "--purpose", "acoustic", "--slice", "0"],
         [*both, out, "--purpose", "acoustic", "--voice", "nobody", "--words", str(empty)],
@@ -216,6 +220,37 @@ def test_an_export_and_a_refusal(
     house = [*made, str(tmp_path / "house"), "--purpose", "text", "--in-house", *words]
     assert run([*house, "--strategy", "redact"]) == 0
     assert secret_word.lower() not in (tmp_path / "house" / "texts.jsonl").read_text().lower()
+
+
+class Parrot:
+    """A recogniser of another package, which always hears the same word."""
+
+    languages: ClassVar[frozenset[str]] = frozenset({"lv"})
+
+    def transcribe(self, audio: Audio, rate: int) -> str:
+        return "zanzibar"
+
+
+def test_verify_attacks_with_the_recogniser_that_was_chosen(
+    corpus: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(RECOGNISERS, "_own", {**RECOGNISERS._own, "parrot": Parrot})
+    audio, text = recording(corpus, tmp_path)
+    longest = max(Path(text).read_text().split(), key=len).strip(".,")
+    (tmp_path / "words.txt").write_text(longest)
+    command = ["anonymise", "recording", audio, text, str(tmp_path / "out"), "--in-house"]
+    command += ["--purpose", "acoustic", "--voice", "none", "--reproducible", "1", "--only-words"]
+    command += ["--words", str(tmp_path / "words.txt"), "--verify", "--recogniser", "parrot"]
+    assert run([*command, "--json"]) == 0
+    printed = capsys.readouterr()
+    verification = json.loads(printed.out)["verification"]
+    assert verification["open_before"]["hits"] == 0 < verification["open_before"]["total"]
+    words = verification["errors_before"]
+    assert words["hits"] == words["total"] > 1
+    assert "parrot does not understand 'en'" in printed.err
 
 
 def test_textgrid_by_hand() -> None:

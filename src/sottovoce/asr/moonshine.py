@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +42,9 @@ QUIET = 0.2
 
 
 class MoonshineTiny:
-    """Turns English speech into words. Many threads may use one recogniser."""
+    """Turns English speech into words. Several threads may use the same recogniser."""
+
+    languages: ClassVar[frozenset[str]] = frozenset({"en"})
 
     def __init__(self) -> None:
         folder = _package_folder()

@@ -14,6 +14,7 @@ import unicodedata
 
 from sottovoce.asr.numerals import numbers_as_digits
 from sottovoce.asr.spelling import american
+from sottovoce.core.languages import language_code
 
 FILLERS = frozenset(["hm", "hmm", "mm", "mhm", "mmm", "uh", "um", "umm", "er", "erm"])
 """Sounds that recognisers leave out as they like."""
@@ -80,7 +81,7 @@ def normalise(text: str, language: str = "en") -> str:
     >>> normalise("¿Qué? ¡Sí!", "es")
     'qué sí'
     """
-    if language.lower().split("-")[0].split("_")[0] in ("", "en", "eng"):
+    if language_code(language) in ("", "en"):
         return normalise_english(text)
     return normalise_plain(text)
 

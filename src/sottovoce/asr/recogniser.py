@@ -1,40 +1,72 @@
-"""Speech recognisers by name: what the words of anonymised speech are measured with.
+"""Speech recognisers by name.
 
-Packages add theirs through entry points in the group ``sottovoce.recognisers``.
+The utility of anonymised speech is measured with a recogniser, and masked recordings are attacked
+with one. Packages add recognisers through entry points in the group ``sottovoce.recognisers``; an
+entry point names a class that follows the protocol :class:`Recogniser`.
 """
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import ClassVar, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
+from sottovoce.asr.moonshine import MoonshineTiny
+from sottovoce.core.languages import language_code
 from sottovoce.core.registry import Registry
+from sottovoce.core.types import Audio
 
 
 class Recogniser(Protocol):
-    """Turns audio into words."""
+    """Turns speech into words; created without arguments."""
 
-    def transcribe(self, audio: NDArray[np.float32], rate: int) -> str:
-        """What is said in a recording of one channel."""
+    languages: ClassVar[frozenset[str]]
+    """Languages that it understands, as two-letter codes (ISO 639-1) in lower case."""
 
+    def transcribe(self, audio: Audio, rate: int) -> str:
+        """Return the words that are said in a recording.
 
-RECOGNISERS: Registry[Any] = Registry("recogniser", group="sottovoce.recognisers")
-"""Functions without arguments that make a recogniser."""
-
-
-def moonshine_tiny() -> Recogniser:
-    """The default; needs the extra ``asr``."""
-    from sottovoce.asr.moonshine import MoonshineTiny
-
-    return MoonshineTiny()
-
-
-RECOGNISERS.add("moonshine-tiny", moonshine_tiny)
+        Parameters
+        ----------
+        audio : Audio
+            Samples of one channel.
+        rate : int
+            Sampling rate in Hz.
+        """
 
 
-def make_recogniser(name: str = "moonshine-tiny") -> Recogniser:
-    """A recogniser by name."""
-    recogniser: Recogniser = RECOGNISERS[name]()
-    return recogniser
+DEFAULT_RECOGNISER = "moonshine-tiny"
+
+RECOGNISERS: Registry[type[Recogniser]] = Registry("recogniser", group="sottovoce.recognisers")
+"""Recogniser classes by name."""
+RECOGNISERS.add("moonshine-tiny", MoonshineTiny)
+
+
+def make_recogniser(name: str = DEFAULT_RECOGNISER) -> Recogniser:
+    """Create the recogniser that is registered under ``name``.
+
+    Parameters
+    ----------
+    name : str, default "moonshine-tiny"
+        A name in :data:`RECOGNISERS`.
+
+    Raises
+    ------
+    UsageError
+        ``unknown-name`` if no recogniser is called that.
+    MissingExtraError
+        If the recogniser needs a package that is not installed.
+    """
+    return RECOGNISERS[name]()
+
+
+def understands(name: str, language: str) -> bool:
+    """Tell whether a registered recogniser understands a language, without loading it.
+
+    Parameters
+    ----------
+    name : str
+        A name in :data:`RECOGNISERS`.
+    language : str
+        Language of an utterance, such as ``en``, ``en-GB``, ``eng`` or ``english``. An empty
+        string (the corpus does not say) counts as understood.
+    """
+    return not language or language_code(language) in RECOGNISERS[name].languages

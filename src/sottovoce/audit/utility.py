@@ -10,7 +10,12 @@ import numpy as np
 
 from sottovoce.asr import moonshine as recognising
 from sottovoce.asr.normalise import normalise
-from sottovoce.asr.recogniser import Recogniser, make_recogniser
+from sottovoce.asr.recogniser import (
+    DEFAULT_RECOGNISER,
+    Recogniser,
+    make_recogniser,
+    understands,
+)
 from sottovoce.core.errors import SottovoceError, TooFewError
 from sottovoce.core.types import Audio, Progress
 from sottovoce.corpus.ahead import map_ahead
@@ -29,8 +34,6 @@ from sottovoce.measure.utility import (
 from sottovoce.signal.fbank import RATE
 from sottovoce.signal.world import find_f0
 
-RECOGNISER = "moonshine-tiny"
-ENGLISH = ("", "en", "eng", "english", "en-us", "en-gb")
 Item = TypeVar("Item")
 Found = TypeVar("Found")
 
@@ -58,16 +61,26 @@ def sample(corpus: Corpus, most: int, seed: int) -> list[Utterance]:
 
 
 def words_kept(
-    utterances: Sequence[Utterance], *, jobs: int = 2, confidence: float, progress: Progress | None
+    utterances: Sequence[Utterance],
+    *,
+    recogniser_name: str = DEFAULT_RECOGNISER,
+    jobs: int = 2,
+    confidence: float,
+    progress: Progress | None,
 ) -> dict[str, Any]:
     """Word error rate of a recogniser, or a note why there is none."""
     spoken = [
-        one for one in utterances if one.transcript.strip() and one.language.lower() in ENGLISH
+        utterance
+        for utterance in utterances
+        if utterance.transcript.strip() and understands(recogniser_name, utterance.language)
     ]
     if not spoken:
-        return {"note": "no English transcripts: the word error rate was not measured"}
+        return {
+            "note": f"no transcripts in a language that {recogniser_name} understands: "
+            "the word error rate was not measured"
+        }
     try:
-        recogniser = make_recogniser(RECOGNISER)
+        recogniser = make_recogniser(recogniser_name)
     except SottovoceError as error:
         return {"note": f"the word error rate was not measured: {error}"}
 
@@ -85,7 +98,7 @@ def words_kept(
         **rate.to_dict(),
         "utterances": len(spoken),
         "words": sum(one.words for one in errors),
-        "recogniser": RECOGNISER,
+        "recogniser": recogniser_name,
     }
 
 

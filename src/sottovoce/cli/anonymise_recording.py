@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sottovoce.anonymise.recording.export import Export
     from sottovoce.anonymise.recording.rates import Rate
     from sottovoce.anonymise.recording.secure import Settings
-    from sottovoce.anonymise.recording.verify import Verification
+    from sottovoce.anonymise.recording.verify import Verification, Verifier
 
 
 @click.command(
@@ -79,6 +79,12 @@ if TYPE_CHECKING:
     "--in-house", is_flag=True, help="Not to be given away: neither asked nor remembered."
 )
 @click.option("--verify", is_flag=True, help="Attack the result; exit code 1 if one succeeds.")
+@click.option(
+    "--recogniser",
+    default="moonshine-tiny",
+    show_default=True,
+    help="Speech recogniser that --verify attacks with.",
+)
 @secret_options
 @json_option
 def command(
@@ -92,6 +98,7 @@ def command(
     ledger_path: Path | None,
     in_house: bool,
     verify: bool,
+    recogniser: str,
     secret_path: Path | None,
     reproducible: int | None,
     json_to: str | None,
@@ -125,7 +132,8 @@ def command(
     corpus = spoken_corpus(source, text)
     if voice != "none":
         make_method(voice)  # an unknown one is refused before a secret is written
-    verifier = _verifier() if verify else None
+    languages = {utterance.language or lang for utterance in corpus}
+    verifier = _verifier(recogniser, languages) if verify else None
     with delete_on_failure(secret_file(target, secret_path)), progress_bar("securing") as progress:
         drawn = find_secret(target, secret_path, reproducible)
         done = export_corpus(
@@ -186,11 +194,18 @@ def _settings(chosen: dict[str, Any]) -> Settings:
     )
 
 
-def _verifier() -> Any:
+def _verifier(recogniser: str, languages: set[str]) -> Verifier:
     from sottovoce.anonymise.recording.verify import Verifier
-    from sottovoce.asr.recogniser import make_recogniser
+    from sottovoce.asr.recogniser import make_recogniser, understands
 
-    return Verifier(make_recogniser())
+    for language in sorted(languages):
+        if not understands(recogniser, language):
+            click.echo(
+                f"caution: {recogniser} does not understand {language!r}, so that its attacks (V1, "
+                "V5, V6) on such recordings prove little; choose another --recogniser",
+                err=True,
+            )
+    return Verifier(make_recogniser(recogniser))
 
 
 def _print(done: Export, target: Path, report: Verification | None) -> None:

@@ -51,7 +51,7 @@ SHOWN = 10
 @click.option("--tagger", help="FILE of 'train entities'; spacy:NAME, gliner:FOLDER ask as well.")
 @click.option("--format", "form", help="lines, kaldi, jsonl or ctm. [default: by name]")
 @click.option("--copy-fields", help="Fields of .jsonl to copy unread, e.g. speaker,words.norm.")
-@click.option("--key", type=click.Path(path_type=Path), help="Secret to draw with; made if new.")
+@click.option("--secret", type=click.Path(path_type=Path), help="Secret to draw with; made if new.")
 @click.option("--reproducible", type=click.IntRange(min=0), help="Public seed: hides no draws.")
 @click.option("--no-propagate", is_flag=True, help="Do not look for found names elsewhere.")
 @click.option("--allow-corpus-tables", is_flag=True, help="Draw from values of IN itself.")
@@ -99,11 +99,11 @@ def _secret(asked: dict[str, Any]) -> Any:
     from sottovoce.anonymise.keys import Secret
 
     if asked["reproducible"] is not None:
-        if asked["key"] is not None:
-            raise UsageError("--key and --reproducible: a draw is secret or repeatable; name one")
+        if asked["secret"] is not None:
+            raise UsageError("--secret and --reproducible exclude each other; choose one")
         return Secret.reproducible(asked["reproducible"])
-    if asked["key"] is not None and asked["key"].exists():
-        return Secret.load(asked["key"])
+    if asked["secret"] is not None and asked["secret"].exists():
+        return Secret.load(asked["secret"])
     return Secret.generate()
 
 
@@ -112,7 +112,7 @@ def _check_files(asked: dict[str, Any]) -> None:
     target, json_to = asked["target"], asked["json_to"]
     report = Path(json_to) if json_to not in (None, "-") else None
     read = {"IN": asked["source"], "--deny": asked["deny"], "--allow": asked["allow"]}
-    written = {"OUT": target, "--key": asked["key"], "--json": report}
+    written = {"OUT": target, "--secret": asked["secret"], "--json": report}
     taken = {path.resolve(): name for name, path in read.items() if path is not None}
     for name, path in written.items():
         if path is not None and (other := taken.setdefault(path.resolve(), name)) != name:
@@ -131,7 +131,7 @@ def _transform(asked: dict[str, Any]) -> None:
     from sottovoce.core.files import write_text
 
     _check_files(asked)
-    source, target, key = asked["source"], asked["target"], asked["key"]
+    source, target, secret_path = asked["source"], asked["target"], asked["secret"]
     settings, secret = _detector(asked), _secret(asked)
     copied = split_names(asked["copy_fields"]) or []
     batch = read_batch(source, asked["form"], copied=copied)
@@ -145,9 +145,9 @@ def _transform(asked: dict[str, Any]) -> None:
     done = anonymiser.transform_all(
         batch.texts, batch.documents, use_corpus_tables=asked["allow_corpus_tables"]
     )
-    with delete_on_failure(key or target):
-        if key is not None and not key.exists():
-            secret.save(key)
+    with delete_on_failure(secret_path or target):
+        if secret_path is not None and not secret_path.exists():
+            secret.save(secret_path)
         write_text(target, batch.write(done))
     if batch.left_out:
         _tell_left_out(batch.left_out)

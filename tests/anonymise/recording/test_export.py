@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import pytest
@@ -398,6 +398,8 @@ def test_cutting_a_corpus(corpus: Corpus, folder: Path, tmp_path: Path) -> None:
 
 class Parrot:
     """A recogniser that hears all words of a recording whose samples it knows."""
+
+    languages: ClassVar[frozenset[str]] = frozenset({"en"})
 
     def __init__(self, known: dict[int, str]) -> None:
         self.known = known
