@@ -12,7 +12,7 @@ from attack_voices import simulated
 from sottovoce.attack import ATTACKERS, Manner, Material, attack, training
 from sottovoce.attack.linking import EXCHANGES, _control
 from sottovoce.attack.score import ScoreTable, score_all
-from sottovoce.attack.training import BEST, FOLDS, TRIED, fit, take_rows
+from sottovoce.attack.training import BEST, FOLDS, TRIED, fit
 from sottovoce.core.errors import InputError, TooFewError, UsageError
 from sottovoce.measure import eer
 from sottovoce.speaker.embeddings import Embeddings
@@ -42,7 +42,7 @@ def test_the_best_is_what_does_best_on_held_out_speakers(material: Material) -> 
 
 def test_one_recording_a_speaker_trains_what_it_can(material: Material) -> None:
     train = material["train", "own"]
-    single = take_rows(train, np.unique(train.speakers, return_index=True)[1])
+    single = train.rows(np.unique(train.speakers, return_index=True)[1])
     with pytest.raises(TooFewError):
         fit("plda", single)
     assert fit(BEST, single).name == "cosine"

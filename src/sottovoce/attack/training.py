@@ -120,7 +120,7 @@ def _held_out(
     mated, nonmated = [], []
     for kept, out in folds:
         try:
-            linkage = make_linkage(name, take(train, kept), like=train, **settings)
+            linkage = make_linkage(name, train.of_speakers(kept), like=train, **settings)
         except TooFewError:
             return None
         table = _own_scores(train, out, linkage, 0)
@@ -136,26 +136,6 @@ def _held_out(
     return Scores(np.concatenate(mated), np.concatenate(nonmated))
 
 
-def take(embeddings: Embeddings, speakers: IntArray) -> Embeddings:
-    """The vectors of some speakers."""
-    keep = np.isin(embeddings.speakers, speakers)
-    return take_rows(embeddings, keep)
-
-
-def take_rows(embeddings: Embeddings, keep: Any) -> Embeddings:
-    """Some of the vectors."""
-    chosen = np.flatnonzero(keep) if np.asarray(keep).dtype == np.bool_ else keep
-    ids, gender = embeddings.utterances, embeddings.gender
-    return Embeddings.of(
-        embeddings.vectors[chosen],
-        embeddings.names[embeddings.speakers[chosen]],
-        utterances=None if ids is None else ids[chosen],
-        gender=None if gender is None else gender[chosen],
-        name=embeddings.name,
-        origin=embeddings.origin,
-    )
-
-
 def _own_scores(
     voices: Embeddings, speakers: IntArray, linkage: LinkageFunction, seed: int
 ) -> ScoreTable | None:
@@ -169,7 +149,7 @@ def _own_scores(
             trial.append(own[len(own) // 2 :])
     if len(enrol) < 2:
         return None
-    known, unknown = (take_rows(voices, np.sort(np.concatenate(side))) for side in (enrol, trial))
+    known, unknown = (voices.rows(np.sort(np.concatenate(side))) for side in (enrol, trial))
     return score_all(known, unknown, linkage)
 
 

@@ -1,12 +1,14 @@
-"""Speaker embeddings with their speakers, checked once at the door."""
+"""Speaker embeddings with the speakers of their recordings, checked when they are made."""
 
 from __future__ import annotations
 
+import hashlib
 import io
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,20 +17,20 @@ from scipy.sparse import csr_array
 from sottovoce.core.arrays import as_text
 from sottovoce.core.errors import InputError, first_few
 from sottovoce.core.files import write_bytes
-from sottovoce.core.types import IntArray, Names, Vectors
+from sottovoce.core.types import FloatArray, IntArray, Names, RealArray, Vectors
 
 SMALLEST, LARGEST = 1e-15, 1e17
-"""Of the largest entry of a vector: squares and their sums are precise in float32 between them."""
+"""Limits of the largest entry of a vector; squares and their sums are precise in float32 there."""
 BLOCK = 1 << 15
-"""Rows looked at together, so that memory-mapped vectors are never read whole."""
+"""Rows processed together, so that memory-mapped vectors are never read into memory at once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Embeddings:
-    """One vector a recording and who speaks in it.
+    """One vector per recording, and who speaks in it. Make it with :meth:`of`.
 
-    >>> voices = Embeddings.of([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0]], ["ann", "ann", "bob"])
-    >>> voices.speakers, voices.names
+    >>> embeddings = Embeddings.of([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0]], ["ann", "ann", "bob"])
+    >>> embeddings.speakers, embeddings.names
     (array([0, 0, 1]), array(['ann', 'bob'], dtype='<U3'))
     """
 
@@ -43,9 +45,9 @@ class Embeddings:
     gender: Names | None
     """The gender of the speaker of each vector, as the corpus has it."""
     name: str
-    """What to call this set in tables and legends."""
+    """Name of this set in tables and legends."""
     origin: str
-    """What to call it in error messages, such as the file it comes from."""
+    """Name of this set in error messages, such as the file it was read from."""
 
     @classmethod
     def of(
@@ -60,57 +62,141 @@ class Embeddings:
     ) -> Embeddings:
         """Check arrays and number the speakers.
 
-        Vectors must be finite, of one dimension and of a size whose square is precise; utterance
-        ids must be unique. Vectors in float32 are kept where they are, so a memory-mapped table is
-        never read whole; others are copied.
+        Parameters
+        ----------
+        vectors : array_like, n × d
+            Finite vectors, not all zero and of a size whose square is precise in float32. A float32
+            array is not copied, so a memory-mapped one stays on disk; others are converted.
+        speakers : array_like of str or int, n
+            The speaker of each vector.
+        utterances : array_like of str or int, n, optional
+            The id of each recording; no id may occur twice.
+        gender : array_like of str or int, n, optional
+            The gender of the speaker of each vector.
+        name : str, default "embeddings"
+            Name of the set in tables and legends.
+        origin : str, optional
+            Name of the set in error messages; by default ``name``.
+
+        Raises
+        ------
+        InputError
+            If an array does not satisfy this; the message names the first bad row.
         """
-        where = origin or name
-        array = _as_vectors(vectors, where)
-        labels = _as_names(speakers, len(array), f"{where}: speakers")
-        _refuse_nameless(labels, f"{where}: speakers")
+        source = origin or name
+        array = _checked_vectors(vectors, source)
+        labels = _checked_names(speakers, len(array), f"{source}: speakers")
+        _refuse_empty_names(labels, f"{source}: speakers")
         names, numbers = np.unique(labels, return_inverse=True)
         ids = genders = None
         if utterances is not None:
-            ids = _as_names(utterances, len(array), f"{where}: utterances")
-            _refuse_nameless(ids, f"{where}: utterances")
-            _refuse_duplicates(ids, where)
+            ids = _checked_names(utterances, len(array), f"{source}: utterances")
+            _refuse_empty_names(ids, f"{source}: utterances")
+            _refuse_duplicates(ids, source)
         if gender is not None:
-            genders = _as_names(gender, len(array), f"{where}: gender")
-        return cls(array, numbers.astype(np.int64), names, ids, genders, name, where)
+            genders = _checked_names(gender, len(array), f"{source}: gender")
+        return cls(array, numbers.astype(np.int64), names, ids, genders, name, source)
 
     def __len__(self) -> int:
         return len(self.vectors)
 
     @property
     def dimension(self) -> int:
-        """The length of a vector."""
+        """The number d of values in a vector."""
         return int(self.vectors.shape[1])
 
     @property
     def counts(self) -> IntArray:
-        """How many vectors each speaker has."""
+        """Number of vectors of each speaker, in the order of ``names``."""
         return np.bincount(self.speakers, minlength=len(self.names)).astype(np.int64)
 
+    def rows(self, selection: NDArray[np.bool_] | IntArray) -> Embeddings:
+        """Return some of the vectors, with their speakers numbered anew.
+
+        Parameters
+        ----------
+        selection : array of bool, n, or array of int
+            A mask over the vectors, or the numbers of the wanted rows in the wanted order.
+        """
+        chosen = np.flatnonzero(selection) if selection.dtype == np.bool_ else selection
+        return Embeddings.of(
+            self.vectors[chosen],
+            self.names[self.speakers[chosen]],
+            utterances=None if self.utterances is None else self.utterances[chosen],
+            gender=None if self.gender is None else self.gender[chosen],
+            name=self.name,
+            origin=self.origin,
+        )
+
+    def of_speakers(self, speakers: IntArray) -> Embeddings:
+        """Return all vectors of some speakers, in their present order.
+
+        Parameters
+        ----------
+        speakers : array of int
+            Numbers of the speakers, indices into ``names``.
+        """
+        return self.rows(np.isin(self.speakers, speakers))
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the content, in hexadecimal.
+
+        It covers vectors, speakers, utterance ids and gender in their order, and is the same
+        whatever the set is called, wherever it was read from and however wide its text arrays are.
+        """
+        header = {
+            "shape": list(self.vectors.shape),
+            "speakers": self.names[self.speakers].tolist(),
+            "utterances": None if self.utterances is None else self.utterances.tolist(),
+            "gender": None if self.gender is None else self.gender.tolist(),
+        }
+        digest = hashlib.sha256(json.dumps(header).encode())
+        for rows in blocks(len(self)):
+            digest.update(np.ascontiguousarray(self.vectors[rows], dtype="<f4").tobytes())
+        return digest.hexdigest()
+
     def write(self, path: Path) -> None:
-        """Write a ``.npz`` file that :func:`~sottovoce.speaker.readers.read_embeddings` reads."""
-        columns = {"utterances": self.utterances, "gender": self.gender}
-        given = {name: column for name, column in columns.items() if column is not None}
+        """Write a ``.npz`` file that :func:`~sottovoce.speaker.readers.read_embeddings` reads.
+
+        Parameters
+        ----------
+        path : Path
+            The file, which is written completely or not at all; missing folders are made.
+        """
+        optional_columns = {"utterances": self.utterances, "gender": self.gender}
+        columns = {name: column for name, column in optional_columns.items() if column is not None}
         buffer = io.BytesIO()
-        arrays = {"vectors": self.vectors, "speakers": self.names[self.speakers], **given}
+        arrays = {"vectors": self.vectors, "speakers": self.names[self.speakers], **columns}
         np.savez(buffer, **arrays)  # type: ignore[arg-type]
         write_bytes(path, buffer.getvalue())
 
 
 def blocks(count: int, size: int = BLOCK) -> Iterator[slice]:
-    """Rows to look at together, ``size`` of ``count`` at a time."""
+    """Divide rows into slices to be processed one after the other.
+
+    Parameters
+    ----------
+    count : int
+        Number of rows.
+    size : int, default 32768
+        Rows per slice.
+    """
     return (slice(start, start + size) for start in range(0, count, size))
 
 
 def speaker_means(embeddings: Embeddings) -> Vectors:
-    """The mean vector of each speaker, in the order of ``names``.
+    """Average the vectors of each speaker.
 
-    Where every speaker has one vector and they are in order, these are the vectors themselves, not
-    a copy, so a memory-mapped set stays where it is.
+    Parameters
+    ----------
+    embeddings : Embeddings
+        n vectors of s speakers.
+
+    Returns
+    -------
+    array of float32, s × d
+        In the order of ``names``. Where every speaker has one vector and they are in this order,
+        these are the vectors themselves, not a copy, so that a memory-mapped set stays on disk.
     """
     counts = embeddings.counts
     if len(counts) == len(embeddings) and np.array_equal(
@@ -123,65 +209,94 @@ def speaker_means(embeddings: Embeddings) -> Vectors:
     return (sums / counts[:, None]).astype(np.float32)
 
 
-def add_by_speaker(
-    sums: NDArray[np.float64], vectors: NDArray[np.floating], speakers: IntArray
-) -> None:
-    """Add each vector to the row of its speaker: the product with a table of zeros and ones.
+def add_by_speaker(sums: FloatArray, vectors: RealArray, speakers: IntArray) -> None:
+    """Add each vector to the row of its speaker, in place.
 
-    Only the speakers of these vectors have a row in that table, so a block costs no more where
-    speakers are many.
+    This is a product with a sparse table of zeros and ones that has rows only for the speakers of
+    these vectors, so that a block does not cost more where there are many speakers.
+
+    Parameters
+    ----------
+    sums : array of float64, s × d
+        One row per speaker; changed in place.
+    vectors : array of float, n × d
+        What is added.
+    speakers : array of int, n
+        The row of ``sums`` for each vector.
     """
     present, at = np.unique(speakers, return_inverse=True)
-    spoken = csr_array((np.ones(len(at)), (at, np.arange(len(at)))), (len(present), len(at)))
-    sums[present] += spoken @ vectors
+    membership = csr_array((np.ones(len(at)), (at, np.arange(len(at)))), (len(present), len(at)))
+    sums[present] += membership @ vectors
 
 
-def _as_vectors(values: ArrayLike, where: str) -> Vectors:
+# ========================================================================================== checks
+
+
+def _checked_vectors(values: ArrayLike, source: str) -> Vectors:
     try:
-        array: NDArray[Any] = np.asanyarray(values)
+        array: NDArray[np.generic] = np.asanyarray(values)
     except ValueError:
-        raise InputError(f"{where}: vectors of different lengths; all need one dimension") from None
+        raise InputError(
+            f"{source}: vectors of different lengths; all need one dimension", code="mixed-lengths"
+        ) from None
     if array.ndim != 2 or array.shape[1] == 0:
-        raise InputError(f"{where}: shape {array.shape}; vectors must be rows of one table (n × d)")
+        raise InputError(
+            f"{source}: shape {array.shape}; vectors must be rows of one table (n × d)",
+            code="wrong-shape",
+        )
     if len(array) == 0:
-        raise InputError(f"{where}: no vectors; at least 1 is needed")
+        raise InputError(f"{source}: no vectors; at least 1 is needed", code="empty")
     if array.dtype.kind not in "fiu":
-        raise InputError(f"{where}: {array.dtype} values; vectors must be real numbers")
-    for rows in blocks(len(array)):
-        sizes = np.abs(array[rows]).max(axis=1).astype(np.float64)
-        _refuse_rows(~np.isfinite(sizes), rows.start, f"not finite; {_AGAIN}", where)
-        _refuse_rows(sizes == 0, rows.start, f"all zero; {_AGAIN}", where)
-        beyond = (sizes < SMALLEST) | (sizes > LARGEST)
-        limits = f"below {SMALLEST:g} or above {LARGEST:g} at its largest; rescale all vectors"
-        _refuse_rows(beyond, rows.start, limits, where)
-    return array if array.dtype == np.float32 else array.astype(np.float32)
+        raise InputError(
+            f"{source}: {array.dtype} values; vectors must be real numbers", code="wrong-type"
+        )
+    numbers = cast("RealArray", array)
+    for rows in blocks(len(numbers)):
+        _check_magnitudes(numbers[rows], rows.start, source)
+    return numbers.astype(np.float32, copy=False)
 
 
-_AGAIN = "embed it again or leave it out"
+def _check_magnitudes(vectors: RealArray, first: int, source: str) -> None:
+    largest = np.abs(vectors).max(axis=1).astype(np.float64)
+    advice = "embed it again or leave it out"
+    limits = f"below {SMALLEST:g} or above {LARGEST:g} at its largest; rescale all vectors"
+    for bad, defect, code in (
+        (~np.isfinite(largest), f"not finite; {advice}", "not-finite"),
+        (largest == 0, f"all zero; {advice}", "all-zero"),
+        ((largest < SMALLEST) | (largest > LARGEST), limits, "out-of-range"),
+    ):
+        for row in np.flatnonzero(bad)[:1]:
+            raise InputError(f"{source}: row {first + row:,} is {defect}", code=code)
 
 
-def _refuse_rows(bad: NDArray[np.bool_], start: int, complaint: str, where: str) -> None:
-    for row in np.flatnonzero(bad)[:1]:
-        raise InputError(f"{where}: row {start + row:,} is {complaint}")
-
-
-def _as_names(values: ArrayLike, count: int, where: str) -> Names:
+def _checked_names(values: ArrayLike, count: int, source: str) -> Names:
     array = np.asarray(values)
     if array.shape != (count,):
-        raise InputError(f"{where}: shape {array.shape} for {count:,} vectors; give one a vector")
+        raise InputError(
+            f"{source}: shape {array.shape} for {count:,} vectors; one name per vector is needed",
+            code="wrong-shape",
+        )
     if array.dtype.kind not in "UiuS":
-        raise InputError(f"{where}: {array.dtype} values; names must be text or whole numbers")
-    return as_text(array, where)
+        raise InputError(
+            f"{source}: {array.dtype} values; names must be text or whole numbers",
+            code="wrong-type",
+        )
+    return as_text(array, source)
 
 
-def _refuse_nameless(names: Names, where: str) -> None:
+def _refuse_empty_names(names: Names, source: str) -> None:
     for row in np.flatnonzero(np.char.strip(names) == "")[:1]:
-        raise InputError(f"{where}: row {row:,} has an empty name; name it or leave it out")
+        raise InputError(
+            f"{source}: row {row:,} has an empty name; name it or leave it out", code="empty-name"
+        )
 
 
-def _refuse_duplicates(ids: Names, where: str) -> None:
+def _refuse_duplicates(ids: Names, source: str) -> None:
     values, counts = np.unique(ids, return_counts=True)
-    again = values[counts > 1]
-    if len(again):
-        listed = first_few((str(one) for one in again), len(again))
-        raise InputError(f"{where}: utterance ids occur twice: {listed}; keep one vector each")
+    repeated = values[counts > 1]
+    if len(repeated):
+        listed = first_few(map(str, repeated), len(repeated))
+        raise InputError(
+            f"{source}: utterance ids occur more than once: {listed}; keep one vector each",
+            code="duplicate-id",
+        )
