@@ -297,6 +297,6 @@ def _refuse_duplicates(ids: Names, source: str) -> None:
     if len(repeated):
         listed = first_few(map(str, repeated), len(repeated))
         raise InputError(
-            f"{source}: utterance ids occur more than once: {listed}; keep one vector each",
+            f"{source}: utterance ids occur twice: {listed}; keep one vector each",
             code="duplicate-id",
         )
