@@ -1,39 +1,105 @@
-"""Networks in ONNX form: the file is the one that was meant, and runs on one thread."""
+"""Networks in ONNX form: their file is verified by its SHA-256, and they run on one thread."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from sottovoce.core.errors import InputError
 
 
+class NetworkInput(Protocol):
+    """An input of a network."""
+
+    @property
+    def name(self) -> str:
+        """Name of the input."""
+
+    @property
+    def shape(self) -> Sequence[int | str | None]:
+        """Sizes of the axes; a text or None where any size is allowed."""
+
+
+class OnnxNetwork(Protocol):
+    """A loaded network: what this package uses of an onnxruntime session."""
+
+    def get_inputs(self) -> Sequence[NetworkInput]:
+        """Return the inputs in their order."""
+
+    def run(
+        self, output_names: Sequence[str] | None, input_feed: Mapping[str, NDArray[np.generic]], /
+    ) -> list[NDArray[np.float32]]:
+        """Compute outputs.
+
+        Parameters
+        ----------
+        output_names : sequence of str or None
+            Names of the wanted outputs; None for all.
+        input_feed : mapping of str to array
+            The inputs by name.
+        """
+
+
 def checked_sha256(path: Path, wanted: str | None = None) -> str:
-    """The SHA-256 of a file; refused unless it is the one ``wanted``."""
+    """Compute the SHA-256 of a file and compare it.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    wanted : str, optional
+        The SHA-256 that the file must have, in hexadecimal.
+
+    Raises
+    ------
+    InputError
+        ``unreadable`` where the file cannot be read, ``mismatch`` where it is another one.
+    """
     try:
         with path.open("rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}); check the name") from None
-    if wanted is not None and found != wanted.lower():
         raise InputError(
-            f"{path}: SHA-256 {found[:12]}… instead of {wanted[:12]}…; the file is damaged or "
-            "another one: get it again"
+            f"{path}: cannot be read ({error.strerror}); check the name", code="unreadable"
+        ) from None
+    if wanted is not None and digest != wanted.lower():
+        raise InputError(
+            f"{path}: SHA-256 {digest[:12]}… instead of {wanted[:12]}…; the file is damaged or "
+            "another one: get it again",
+            code="mismatch",
         )
-    return found
+    return digest
 
 
-def load_network(path: Path) -> Any:
-    """An onnxruntime session on one thread, since recordings run side by side."""
+def load_network(path: Path) -> OnnxNetwork:
+    """Load a network; it runs on one thread, since recordings are processed side by side.
+
+    Parameters
+    ----------
+    path : Path
+        The ONNX file.
+
+    Raises
+    ------
+    InputError
+        ``damaged`` where the file is not a usable network.
+    """
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
-    options.log_severity_level = 4  # what it has to say comes back as an exception
+    options.log_severity_level = 4  # errors are raised as exceptions; nothing is printed
     try:
-        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        session: OnnxNetwork = onnxruntime.InferenceSession(
+            str(path), options, providers=["CPUExecutionProvider"]
+        )
     except Exception as error:
         reason = (str(error).splitlines() or ["unreadable"])[0][:100]
-        raise InputError(f"{path}: not a usable ONNX network ({reason})") from None
+        raise InputError(f"{path}: not a usable ONNX network ({reason})", code="damaged") from None
+    return session
