@@ -74,10 +74,21 @@ def test_defects_have_file_and_line_in_order(tmp_path: Path) -> None:
     report = check_corpus(corpus)
     lines = [int(defect.where.rsplit(":", 1)[1]) for defect in report.defects]
     assert lines == [3, 4, 5, 6, 6, 7]
-    words = ("no such", "0 bytes", "leads to itself", "at least 0.05", "gender m, but f", "as u1")
-    for defect, word in zip(report.defects, words, strict=True):
-        assert defect.where.startswith(f"{tmp_path / 'manifest.csv'}:") and word in defect.what
-    assert report.rates == {16000: 2}
+    assert [
+        (defect.code, word in defect.what)
+        for defect, word in zip(
+            report.defects, ("gone", "empty", "itself", "0.05", "ann", "u1"), strict=True
+        )
+    ] == [
+        ("not-found", True),
+        ("empty", True),
+        ("unreadable", True),
+        ("too-short", True),
+        ("mismatch", True),
+        ("duplicate-recording", True),
+    ]
+    assert all(d.where.startswith(f"{tmp_path / 'manifest.csv'}:") for d in report.defects)
+    assert report.n_defects == 6 and report.sample_rates == {16000: 2}
 
 
 def test_what_is_usable_but_should_be_known(tmp_path: Path) -> None:
@@ -87,12 +98,9 @@ def test_what_is_usable_but_should_be_known(tmp_path: Path) -> None:
     rows = ["a,a.wav,ann,,,,", "b,b.wav,ann,,,,", "c,c.wav,bob,,,,", "d,d.wav,ann,,,,"]
     report = check_corpus(manifest(tmp_path, *rows))
     assert not report.defects
-    told = [(where.rpartition(":")[2], what.split(";")[0]) for where, what in report.remarks]
-    assert told == [
-        ("4", "8,000 Hz where most have 16,000"),
-        ("4", "the only usable utterance of bob"),
-        ("5", "2 channels are averaged"),
-    ]
+    remarks = [(remark.where.rpartition(":")[2], remark.code) for remark in report.remarks]
+    assert remarks == [("4", "unusual-rate"), ("4", "only-utterance"), ("5", "averaged-channels")]
+    assert report.remarks[0].what.startswith("8,000 Hz where most have 16,000")
 
 
 def test_what_headers_hide_is_found_by_decoding(tmp_path: Path) -> None:
@@ -102,7 +110,7 @@ def test_what_headers_hide_is_found_by_decoding(tmp_path: Path) -> None:
     corpus = manifest(tmp_path, "u1,zero.wav,ann,,,,", "u2,cut.flac,bob,,,,")
     assert check_corpus(corpus).defects == ()
     report = check_corpus(corpus, decode=True)
-    assert report.decoded and ["silence" in what for _, what in report.defects] == [True, False]
+    assert report.decoded and [defect.code for defect in report.defects] == ["silent", "damaged"]
 
 
 def test_segments_are_checked_against_their_file(tmp_path: Path) -> None:
@@ -113,13 +121,13 @@ def test_segments_are_checked_against_their_file(tmp_path: Path) -> None:
         Utterance("u2", path, "a", start=1.0, end=3.0),
     )
     report = check_corpus(Corpus("c", tmp_path, said))
-    ((where, what),) = report.defects
-    assert where == str(path) and "the file has 2.000 s" in what
+    (defect,) = report.defects
+    assert defect.where == str(path) and defect.code == "out-of-range" and "2.000 s" in defect.what
     assert report.hours == pytest.approx(1 / 3600)
 
 
 def test_a_corpus_without_utterances_has_nothing_wrong(tmp_path: Path) -> None:
-    assert check_corpus(Corpus("c", tmp_path, ())).per_speaker.most == 0
+    assert check_corpus(Corpus("c", tmp_path, ())).utterances_per_speaker.most == 0
 
 
 @pytest.mark.skipif(not SPEECH.exists(), reason="set SOTTOVOCE_SPEECH to the folder of libri40")

@@ -10,7 +10,7 @@ import pytest
 import soundfile
 
 from sottovoce.cli import run
-from sottovoce.cli.corpus import SHOWN
+from sottovoce.cli.corpus import LISTED_DEFECTS
 
 Capture = pytest.CaptureFixture[str]
 
@@ -72,11 +72,11 @@ def test_bad_lists_are_defects_too(folder: Path, capsys: Capture) -> None:
 
 
 def test_many_defects_are_counted(tmp_path: Path, capsys: Capture) -> None:
-    rows = [f"u{i},gone{i}.wav,ann" for i in range(SHOWN + 7)]
+    rows = [f"u{i},gone{i}.wav,ann" for i in range(LISTED_DEFECTS + 7)]
     (tmp_path / "manifest.csv").write_text("utterance,path,speaker\n" + "\n".join(rows) + "\n")
     assert run(["corpus", "check", str(tmp_path)]) == 1
     shown = capsys.readouterr().out
-    assert shown.count("no such audio file") == SHOWN and "… and 7 more" in shown
+    assert shown.count("no such audio file") == LISTED_DEFECTS and "… and 7 more" in shown
     assert "57 defects" in shown
 
 

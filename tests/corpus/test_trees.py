@@ -131,8 +131,8 @@ def test_common_voice_defects(common_voice: Path) -> None:
     table.write_text(CV + "d5\tcv_2\tYes.\n\tcv_3.mp3\t\t\t\t\nd5\tcv_1.mp3\t\t\t\t\n")
     with pytest.raises(DefectsError) as caught:
         read_common_voice(common_voice)
-    told = [(where.rsplit("/")[-1], what[:13]) for where, what in caught.value.defects]
-    assert told == [
+    defects = [(defect.where.rsplit("/")[-1], defect.what[:13]) for defect in caught.value.defects]
+    assert defects == [
         ("test.tsv:2", "3 cells for 6"),
         ("test.tsv:3", "no client_id;"),
         ("test.tsv:4", "cv_1 again (f"),

@@ -10,7 +10,7 @@ from sottovoce.attack.embedding_sets import Material, check_disjoint
 from sottovoce.attack.knowledge import Attacker, Form, Part
 from sottovoce.audit.steps import Recipe, Speech, Workshop, attackers_secret
 from sottovoce.core.errors import InputError, first_few
-from sottovoce.corpus.trials import partition_speakers, split_sides
+from sottovoce.corpus.splits import partition_speakers, split_sides
 from sottovoce.corpus.utterance import Corpus
 
 Given = Mapping[tuple[Part, Form], Speech]

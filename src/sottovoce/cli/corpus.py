@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from sottovoce.corpus import Corpus, CorpusReport
     from sottovoce.corpus.defects import Defect
 
-SHOWN = 50
-"""Defects that are listed; the rest is counted. JSON has all."""
+LISTED_DEFECTS = 50
+"""Up to so many defects are listed, the others are counted; JSON has all."""
 
 path_argument = click.argument("path", type=click.Path(path_type=Path))
 decode_option = click.option(
@@ -57,20 +57,20 @@ def check(path: Path, decode: bool, json_to: str | None) -> int:
     try:
         corpus = open_corpus(path)
     except DefectsError as error:
-        if error.rest is None:
+        if error.usable is None:
             return _show_list_defects(error.defects, json_to)
-        corpus, listed = error.rest, error.defects
-    report = _look(corpus, path, decode, json_to, listed)
+        corpus, listed = error.usable, error.defects
+    report = _check(corpus, path, decode, json_to, listed)
     if json_to != "-":
         _print_defects(report.defects)
         if report.remarks:
-            click.echo("Usable, but to be known:")
+            click.echo("Usable, with remarks:")
             _print_defects(report.remarks)
         _print_notes(report)
-        looked = "every sample" if decode else "every header; --decode reads the samples too"
+        extent = "every sample" if decode else "every header; --decode reads the samples too"
         click.echo(
             f"{report.name}: {report.utterances:,} utterances of {report.speakers:,} speakers, "
-            f"{report.hours:.2f} hours; {_count(len(report.defects))} ({looked})"
+            f"{report.hours:.2f} hours; {_count(report.n_defects)} ({extent})"
         )
     return 1 if report.defects else 0
 
@@ -87,37 +87,37 @@ def info(path: Path, decode: bool, json_to: str | None) -> None:
     """Describe the corpus at PATH: speakers, hours, genders, sample rates, sessions, splits."""
     from sottovoce.corpus import open_corpus
 
-    report = _look(open_corpus(path), path, decode, json_to)
+    report = _check(open_corpus(path), path, decode, json_to)
     if json_to != "-":
         _print_table(report)
         _print_notes(report)
         if report.defects:
-            click.echo(f"• {_count(len(report.defects))}, listed by: sottovoce corpus check {path}")
+            click.echo(f"• {_count(report.n_defects)}, listed by: sottovoce corpus check {path}")
 
 
-def _look(
+def _check(
     corpus: Corpus,
     path: Path,
     decode: bool,
     json_to: str | None,
     listed: Sequence[Defect] = (),
 ) -> CorpusReport:
-    """Check a corpus behind a progress bar, and write the JSON if it is asked for."""
+    """Check a corpus, show progress, and write the report as JSON if the option is set."""
     from sottovoce.corpus import check_corpus
 
     with progress_bar("reading") as progress:
         report = check_corpus(corpus, decode=decode, progress=progress, listed=listed)
     if json_to is not None:
-        made = provenance([path], decode=decode)
-        write_json({**report.to_dict(), "provenance": made}, json_to)
+        write_json({**report.to_dict(), "provenance": provenance([path], decode=decode)}, json_to)
     return report
 
 
 def _show_list_defects(defects: Sequence[Defect], json_to: str | None) -> int:
-    """Show defects of the lists themselves; with such the audio cannot be looked at."""
+    """Show the defects of a corpus without a usable line, whose audio cannot be checked."""
+    from sottovoce.corpus.check import ListDefects
+
     if json_to is not None:
-        found = [{"where": where, "what": what} for where, what in defects]
-        write_json({"n_defects": len(found), "defects": found}, json_to)
+        write_json(ListDefects(len(defects), tuple(defects)).to_dict(), json_to)
     if json_to != "-":
         _print_defects(defects)
         click.echo(f"{_count(len(defects))}; the audio is checked once these are put right")
@@ -125,10 +125,10 @@ def _show_list_defects(defects: Sequence[Defect], json_to: str | None) -> int:
 
 
 def _print_defects(defects: Sequence[Defect]) -> None:
-    for defect in defects[:SHOWN]:
+    for defect in defects[:LISTED_DEFECTS]:
         click.echo(str(defect))
-    if len(defects) > SHOWN:
-        click.echo(f"… and {len(defects) - SHOWN:,} more; --json lists all")
+    if len(defects) > LISTED_DEFECTS:
+        click.echo(f"… and {len(defects) - LISTED_DEFECTS:,} more; --json lists all")
 
 
 def _print_notes(report: CorpusReport) -> None:
@@ -144,13 +144,14 @@ def _print_table(report: CorpusReport) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    each = report.per_speaker
+    per_speaker = report.utterances_per_speaker
+    spread = f"{per_speaker.least:,} to {per_speaker.most:,}, median {per_speaker.median:g}"
     rows = {
         "utterances": f"{report.utterances:,}",
         "speakers": f"{report.speakers:,} ({_counts(report.genders)})",
-        "utterances a speaker": f"{each.least:,} to {each.most:,}, median {each.median:g}",
+        "utterances per speaker": spread,
         "hours": f"{report.hours:.2f}",
-        "sample rates": _counts({f"{rate:,} Hz": n for rate, n in report.rates.items()}),
+        "sample rates": _counts({f"{rate:,} Hz": n for rate, n in report.sample_rates.items()}),
         "languages": _counts(report.languages),
         "sessions": f"{report.sessions:,}" if report.sessions else "unknown",
         "splits": _counts(report.splits) or "none",

@@ -1,15 +1,15 @@
-"""Looking a corpus through: what is in it, and everything that is wrong with it."""
+"""Checking a corpus: what is in it, and everything that is wrong with it."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 from sottovoce.core.errors import InputError
+from sottovoce.core.records import Record
 from sottovoce.core.types import Progress
 from sottovoce.corpus.ahead import map_ahead
 from sottovoce.corpus.audio import Length, load_length, load_native
@@ -21,64 +21,51 @@ UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
-class PerSpeaker:
+class PerSpeaker(Record):
     """How many utterances a speaker has."""
 
     least: int
     median: float
     most: int
 
-    def to_dict(self) -> dict[str, float]:
-        """For JSON."""
-        return {"least": self.least, "median": self.median, "most": self.most}
-
 
 @dataclass(frozen=True, slots=True)
-class CorpusReport:
-    """What is in a corpus; hours and sample rates are those of the utterances without defect."""
+class CorpusReport(Record):
+    """The content of a corpus and its defects, as ``sottovoce corpus --json`` prints them."""
 
     name: str
     utterances: int
     speakers: int
     hours: float
+    """Of the utterances without defect."""
     genders: Mapping[str, int]
     """Speakers of each gender."""
-    per_speaker: PerSpeaker
-    rates: Mapping[int, int]
-    """Utterances at each sample rate in Hz."""
+    utterances_per_speaker: PerSpeaker
+    sample_rates: Mapping[int, int]
+    """Utterances without defect at each sample rate in Hz."""
     languages: Mapping[str, int]
     """Utterances in each language."""
     sessions: int
-    """Sessions of all speakers together; utterances without one are not counted."""
+    """Sessions of all speakers together; utterances without a session are not counted."""
     splits: Mapping[str, int]
-    """Utterances in each split; those without one are not counted."""
+    """Utterances in each split; those without a split are not counted."""
     decoded: bool
     """Whether every sample was read, or headers only."""
+    n_defects: int
     defects: tuple[Defect, ...]
-    """What cannot be used, or cannot be true."""
+    """What cannot be used, or contradicts something else."""
     remarks: tuple[Defect, ...]
-    """What can be used but should be known: mixed channels, odd rates, lone utterances."""
+    """What can be used but should be known: averaged channels, unusual rates, lone utterances."""
     notes: tuple[str, ...]
+    """What is unusual in the lists of the corpus but no defect."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return {
-            "name": self.name,
-            "utterances": self.utterances,
-            "speakers": self.speakers,
-            "hours": self.hours,
-            "genders": dict(self.genders),
-            "utterances_per_speaker": self.per_speaker.to_dict(),
-            "sample_rates": {str(rate): count for rate, count in self.rates.items()},
-            "languages": dict(self.languages),
-            "sessions": self.sessions,
-            "splits": dict(self.splits),
-            "decoded": self.decoded,
-            "n_defects": len(self.defects),
-            "defects": [{"where": where, "what": what} for where, what in self.defects],
-            "remarks": [{"where": where, "what": what} for where, what in self.remarks],
-            "notes": list(self.notes),
-        }
+
+@dataclass(frozen=True, slots=True)
+class ListDefects(Record):
+    """The defects of a corpus of which no line can be used."""
+
+    n_defects: int
+    defects: tuple[Defect, ...]
 
 
 def check_corpus(
@@ -87,107 +74,130 @@ def check_corpus(
     progress: Progress | None = None,
     listed: Iterable[Defect] = (),
 ) -> CorpusReport:
-    """Look at every file of a corpus: at its header or, with ``decode``, at every sample.
+    """Check every file of a corpus.
 
-    ``progress`` is called with the number of utterances done and that of all. Defects come in the
-    order of the corpus, after those of its lists (``listed``), if it is the rest of a corpus with
-    such; of one file that serves several utterances, each has its own.
+    Parameters
+    ----------
+    corpus : Corpus
+        What is checked.
+    decode : bool, default False
+        Read every sample instead of headers only: slower, but finds silence, samples that are not
+        finite, and damage inside a file.
+    progress : callable, optional
+        Called with the number of utterances that are checked, and of all.
+    listed : iterable of Defect, optional
+        Defects of the lists of the corpus that reading them found; they come first in the report.
+
+    Returns
+    -------
+    CorpusReport
+        Defects are in the order of the corpus. If several utterances lie in one damaged file, each
+        has its defect.
     """
     defects = list(listed)
     usable: dict[int, Length] = {}
-    looked = map_ahead(_decoded if decode else _header, corpus, workers=2, ahead=16)
-    claims = _Claims()
-    for i, (one, found) in enumerate(looked):
+    results = map_ahead(_decode if decode else _read_header, corpus, workers=2, ahead=16)
+    earlier = _EarlierUtterances()
+    for i, (utterance, result) in enumerate(results):
         where = corpus.where(i)
-        if isinstance(found, InputError):
-            defects.append(Defect(where, str(found).removeprefix(f"{where}: ")))
+        if isinstance(result, InputError):
+            message = str(result).removeprefix(f"{where}: ")
+            defects.append(Defect(where, message, result.code))
         else:
-            usable[i] = found
-        defects += [Defect(where, what) for what in claims.against(one, where)]
+            usable[i] = result
+        defects += earlier.contradictions(utterance, where)
         if progress is not None:
             progress(i + 1, len(corpus))
     return _report(corpus, decode, usable, defects)
 
 
-def _header(one: Utterance) -> Length | InputError:
+def _read_header(utterance: Utterance) -> Length | InputError:
     try:
-        return load_length(one)
+        return load_length(utterance)
     except InputError as error:
         return error
 
 
-def _decoded(one: Utterance) -> Length | InputError:
+def _decode(utterance: Utterance) -> Length | InputError:
     try:
-        samples, rate = load_native(one)
-        return load_length(one)._replace(seconds=len(samples) / rate)
+        samples, rate = load_native(utterance)
+        return replace(load_length(utterance), seconds=len(samples) / rate)
     except InputError as error:
         return error
 
 
-class _Claims:
-    """What earlier utterances said, for what a later one says to contradict."""
+class _EarlierUtterances:
+    """Genders and recordings of the utterances so far, which a later utterance may contradict."""
 
     def __init__(self) -> None:
         self._genders: dict[str, tuple[str, str]] = {}
         self._parts: dict[tuple[Path, float | None, float | None, int | None], str] = {}
 
-    def against(self, one: Utterance, where: str) -> list[str]:
-        """Complaints about an utterance in the light of those before it."""
-        said = []
-        if one.gender:
-            gender, first = self._genders.setdefault(one.speaker, (one.gender, where))
-            if gender != one.gender:
-                said.append(
-                    f"speaker {one.speaker} has gender {one.gender}, but {gender} in {first}; "
-                    "correct one"
-                )
-        part = (one.path, one.start, one.end, one.channel)
+    def contradictions(self, utterance: Utterance, where: str) -> Iterator[Defect]:
+        """Compare an utterance with the earlier ones, then add it to them.
+
+        Parameters
+        ----------
+        utterance : Utterance
+            The next one.
+        where : str
+            Where it is listed.
+        """
+        speaker, gender = utterance.speaker, utterance.gender
+        if gender:
+            first_gender, first = self._genders.setdefault(speaker, (gender, where))
+            if first_gender != gender:
+                message = f"speaker {speaker} has gender {gender}, but {first_gender} in {first}"
+                yield Defect(where, f"{message}; correct one", "mismatch")
+        part = (utterance.path, utterance.start, utterance.end, utterance.channel)
         if part in self._parts:
-            said.append(f"the same recording as {self._parts[part]}; keep one of them")
-        self._parts.setdefault(part, one.id)
-        return said
+            message = f"the same recording as {self._parts[part]}; keep one of them"
+            yield Defect(where, message, "duplicate-recording")
+        self._parts.setdefault(part, utterance.id)
 
 
 def _remarks(corpus: Corpus, usable: Mapping[int, Length]) -> Iterator[Defect]:
-    """What should be known of recordings that can be used, in the order of the corpus."""
-    rates = Counter(seen.rate for seen in usable.values())
+    """Describe what should be known of recordings that can be used, in the order of the corpus."""
+    rates = Counter(length.rate for length in usable.values())
     usual = rates.most_common(1)[0][0] if rates else 0
     of_speaker = Counter(corpus.utterances[i].speaker for i in usable)
-    for i, seen in usable.items():
-        where = corpus.where(i)
-        if seen.averaged > 1:
-            what = "channels are averaged; name one in the column channel if it is the speaker's"
-            yield Defect(where, f"{seen.averaged} {what}")
-        if seen.rate != usual:
-            what = "a rate of one's own can give a speaker away: resample them alike"
-            yield Defect(where, f"{seen.rate:,} Hz where most have {usual:,}; {what}")
-        if of_speaker[corpus.utterances[i].speaker] == 1:
-            what = "linking needs two, so an audit leaves it out: record another"
-            yield Defect(
-                where, f"the only usable utterance of {corpus.utterances[i].speaker}; {what}"
-            )
+    for i, length in usable.items():
+        where, speaker = corpus.where(i), corpus.utterances[i].speaker
+        if length.averaged > 1:
+            advice = "name one in the column channel if it is the speaker's"
+            message = f"{length.averaged} channels are averaged; {advice}"
+            yield Defect(where, message, "averaged-channels")
+        if length.rate != usual:
+            message = f"{length.rate:,} Hz where most have {usual:,}"
+            advice = "an unusual rate can identify a speaker: resample all recordings alike"
+            yield Defect(where, f"{message}; {advice}", "unusual-rate")
+        if of_speaker[speaker] == 1:
+            advice = "linking needs two, so an audit leaves it out: record another"
+            message = f"the only usable utterance of {speaker}; {advice}"
+            yield Defect(where, message, "only-utterance")
 
 
 def _report(
     corpus: Corpus, decode: bool, usable: Mapping[int, Length], defects: list[Defect]
 ) -> CorpusReport:
     by_speaker = corpus.by_speaker()
-    counts = [len(own) for own in by_speaker.values()] or [0]
-    genders = Counter(_gender(own) for own in by_speaker.values())
-    splits = Counter(one.split for one in corpus if one.split)
-    languages = Counter(one.language or UNKNOWN for one in corpus)
+    counts = [len(utterances) for utterances in by_speaker.values()] or [0]
+    genders = Counter(_gender(utterances) for utterances in by_speaker.values())
+    splits = Counter(utterance.split for utterance in corpus if utterance.split)
+    sessions = {(utterance.speaker, utterance.session) for utterance in corpus if utterance.session}
     return CorpusReport(
         name=corpus.name,
         utterances=len(corpus),
         speakers=len(by_speaker),
-        hours=sum(seen.seconds for seen in usable.values()) / 3600,
+        hours=sum(length.seconds for length in usable.values()) / 3600,
         genders=dict(sorted(genders.items())),
-        per_speaker=PerSpeaker(min(counts), float(median(counts)), max(counts)),
-        rates=dict(sorted(Counter(seen.rate for seen in usable.values()).items())),
-        languages=dict(languages.most_common()),
-        sessions=len({(one.speaker, one.session) for one in corpus if one.session}),
+        utterances_per_speaker=PerSpeaker(min(counts), float(median(counts)), max(counts)),
+        sample_rates=dict(sorted(Counter(length.rate for length in usable.values()).items())),
+        languages=dict(Counter(said.language or UNKNOWN for said in corpus).most_common()),
+        sessions=len(sessions),
         splits=dict(sorted(splits.items())),
         decoded=decode,
+        n_defects=len(defects),
         defects=tuple(defects),
         remarks=tuple(_remarks(corpus, usable)),
         notes=corpus.notes,
@@ -195,5 +205,5 @@ def _report(
 
 
 def _gender(utterances: tuple[Utterance, ...]) -> str:
-    """A speaker's gender: the first that an utterance states."""
-    return next((one.gender for one in utterances if one.gender), UNKNOWN)
+    """Return a speaker's gender: the first that an utterance states."""
+    return next((utterance.gender for utterance in utterances if utterance.gender), UNKNOWN)

@@ -41,5 +41,5 @@ class Gathering:
             self.defects.refuse_any()
             raise InputError(f"{source}: no utterances; list at least one")
         made = Corpus(name, root, tuple(self._utterances), tuple(self._places), tuple(notes))
-        self.defects.refuse_any(rest=made)
+        self.defects.refuse_any(made)
         return made
