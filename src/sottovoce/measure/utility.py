@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sottovoce.core.edit_distance import count_edits
 from sottovoce.core.errors import InputError, TooFewError
 from sottovoce.measure.intervals import (
     MIN_SPEAKERS,
@@ -61,28 +62,8 @@ def word_errors(reference: str, hypothesis: str) -> WordErrors:
     >>> word_errors("the cat sat on the mat", "the bat sat mat please")
     WordErrors(words=6, substitutions=1, deletions=2, insertions=1)
     """
-    said, heard = _numbered(reference.split(), hypothesis.split())
-    unit = len(said) + len(heard) + 1  # of an error; a substitution costs one in `unit` more
-    along = unit * np.arange(len(heard) + 1)
-    cost = along.copy()
-    for i, word in enumerate(said):
-        best = cost + unit
-        np.minimum(best[1:], cost[:-1] + (heard != word) * (unit + 1), out=best[1:])
-        # what is inserted after the best place so far: a running minimum along the row
-        cost = np.minimum.accumulate(best - along) + along
-        cost[0] = unit * (i + 1)
-    errors, substitutions = divmod(int(cost[-1]), unit)
-    shift = len(said) - len(heard)
-    deletions = (errors - substitutions + shift) // 2
-    return WordErrors(len(said), substitutions, deletions, deletions - shift)
-
-
-def _numbered(*texts: list[str]) -> list[NDArray[np.int64]]:
-    numbers: dict[str, int] = {}
-    return [
-        np.array([numbers.setdefault(word, len(numbers)) for word in text], np.int64)
-        for text in texts
-    ]
+    words = reference.split()
+    return WordErrors(len(words), *count_edits(words, hypothesis.split()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from functools import cache, lru_cache
 
+from sottovoce.core.number_words import TENS, UNITS
+
 WEEKDAYS = {
     "en": "Monday Tuesday Wednesday Thursday Friday Saturday Sunday",
     "de": "Montag Dienstag Mittwoch Donnerstag Freitag Samstag Sonntag",
@@ -31,36 +33,6 @@ MONTHS = {
     "nl": "januari februari maart april mei juni juli augustus september oktober november december",
     "pt": "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro "
     "dezembro",
-}
-UNITS = {
-    "en": "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-    "fifteen sixteen seventeen eighteen nineteen",
-    "de": "null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn "
-    "fünfzehn sechzehn siebzehn achtzehn neunzehn",
-    "es": "cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce "
-    "quince dieciséis diecisiete dieciocho diecinueve",
-    "fr": "zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze "
-    "quinze seize dix-sept dix-huit dix-neuf",
-    "it": "zero uno due tre quattro cinque sei sette otto nove dieci undici dodici tredici "
-    "quattordici quindici sedici diciassette diciotto diciannove",
-    "lv": "nulle viens divi trīs četri pieci seši septiņi astoņi deviņi desmit vienpadsmit "
-    "divpadsmit trīspadsmit četrpadsmit piecpadsmit sešpadsmit septiņpadsmit astoņpadsmit "
-    "deviņpadsmit",
-    "nl": "nul een twee drie vier vijf zes zeven acht negen tien elf twaalf dertien veertien "
-    "vijftien zestien zeventien achttien negentien",
-    "pt": "zero um dois três quatro cinco seis sete oito nove dez onze doze treze catorze quinze "
-    "dezasseis dezassete dezoito dezanove",
-}
-TENS = {
-    "en": "twenty thirty forty fifty sixty seventy eighty ninety",
-    "de": "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig",
-    "es": "veinte treinta cuarenta cincuenta sesenta setenta ochenta noventa",
-    "fr": "vingt trente quarante cinquante soixante soixante-dix quatre-vingt quatre-vingt-dix",
-    "it": "venti trenta quaranta cinquanta sessanta settanta ottanta novanta",
-    "lv": "divdesmit trīsdesmit četrdesmit piecdesmit sešdesmit septiņdesmit astoņdesmit "
-    "deviņdesmit",
-    "nl": "twintig dertig veertig vijftig zestig zeventig tachtig negentig",
-    "pt": "vinte trinta quarenta cinquenta sessenta setenta oitenta noventa",
 }
 _MORE = {
     "en": "oh double triple hundred thousand",
@@ -100,7 +72,7 @@ THAT_DAY = {
 @cache
 def number_words(lang: str) -> frozenset[str]:
     """Words that numbers are spelt with, one at a time."""
-    return frozenset(f"{UNITS[lang]} {TENS[lang]} {_MORE[lang]}".split())
+    return frozenset((*UNITS[lang], *TENS[lang], *_MORE[lang].split()))
 
 
 @lru_cache(maxsize=1 << 16)
@@ -128,7 +100,7 @@ _JOINTS = frozenset({"et", "und", "en", "e", "y"})
 
 def _compound(low: str, lang: str) -> bool:
     joints = ("und",) if lang == "de" else ("en", "ën")
-    for tens in TENS[lang].split():
+    for tens in TENS[lang]:
         for joint in joints:
             if low.endswith(joint + tens):
                 return low.removesuffix(joint + tens) in number_words(lang)
@@ -170,7 +142,7 @@ def small_numbers(lang: str, spelt: bool) -> list[str]:
     """Numbers from 0 to 99, or from 1,000 to 9,999 in figures."""
     if not spelt:
         return [str(n) for n in range(1000, 10_000)]
-    units, tens = UNITS[lang].split(), TENS[lang].split()
+    units, tens = list(UNITS[lang]), list(TENS[lang])
     return units + [_spelt(t, u, lang, tens, units) for t in range(len(tens)) for u in range(10)]
 
 
@@ -198,5 +170,5 @@ def phone_numbers(lang: str, spelt: bool) -> list[str]:
     """Numbers that are nobody's: seven digits after 555."""
     if not spelt:
         return [f"555 {n:07d}" for n in range(0, 10_000_000, 997)]
-    digits = UNITS[lang].split()[:10]
+    digits = UNITS[lang][:10]
     return [" ".join(digits[int(d)] for d in f"{n:07d}") for n in range(0, 10_000_000, 997)]
