@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from sottovoce.corpus import load_audio, open_corpus
-from sottovoce.speaker.embedding import embed_corpus
+from sottovoce.speaker.corpus_embedding import embed_corpus
 from sottovoce.speaker.encoders import campplus, features, prepare
 
 RECORDINGS = 200

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from sottovoce.corpus import audio_info, open_corpus, write_manifest
 from sottovoce.corpus.utterance import Corpus, Utterance
-from sottovoce.speaker.embedding import BATCH
+from sottovoce.speaker.corpus_embedding import BATCH
 
 STEP = 0.003
 """Seconds by which a repetition begins later."""

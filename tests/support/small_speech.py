@@ -44,6 +44,8 @@ def small_corpus(
 class Bands:
     """An encoder for tests: log energy in 24 bands. Counts what it embeds."""
 
+    trained_on: frozenset[str] = frozenset()
+
     def __init__(self, sha256: str = "0" * 64) -> None:
         self.card = EncoderCard("bands", 24, "MIT", "tests", sha256)
         self.embedded = 0

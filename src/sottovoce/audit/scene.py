@@ -105,8 +105,12 @@ def released(scene_trial: Speech, anonymised: Speech) -> None:
 def prepare(scene: Scene, attackers: Iterable[Attacker], workshop: Workshop) -> Material:
     """Anonymise and embed all that these attackers need."""
     released(scene.trial, scene.anonymised)
-    trained_on: frozenset[str] = getattr(workshop.encoder, "trained_on", frozenset())
-    check_disjoint({"attacked": scene.trial.corpus.speakers, "encoder's training": trained_on})
+    check_disjoint(
+        {
+            "attacked": scene.trial.corpus.speakers,
+            "encoder's training": workshop.encoder.trained_on,
+        }
+    )
     needed: list[tuple[Part, Form]] = [("trial", "theirs")]
     for attacker in attackers:
         needed += [what for what in attacker.needs if what not in needed]

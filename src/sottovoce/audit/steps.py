@@ -21,7 +21,7 @@ from sottovoce.core.errors import InputError
 from sottovoce.core.types import Progress, StageProgress
 from sottovoce.corpus.manifest import read_manifest
 from sottovoce.corpus.utterance import Corpus
-from sottovoce.speaker.embedding import embed_corpus
+from sottovoce.speaker.corpus_embedding import embed_corpus
 from sottovoce.speaker.embeddings import Embeddings
 from sottovoce.speaker.encoders import Encoder
 from sottovoce.speaker.readers import read_embeddings

@@ -58,7 +58,7 @@ def command(
     if jobs < 1:
         raise click.UsageError(f"--jobs {jobs}: must be at least 1")
     from sottovoce.corpus import open_corpus
-    from sottovoce.speaker.embedding import embed_corpus
+    from sottovoce.speaker.corpus_embedding import embed_corpus
 
     network = make_encoder(encoder, sha256=sha256)
     network = WithoutPauses(network) if vad else network

@@ -1,156 +1,193 @@
-"""Speaker encoders: from a recording to a vector that tells who speaks.
+"""Speaker encoders, which turn a recording into an embedding: a vector that tells who speaks.
 
 The default, CAM++, ships with the package and runs on onnxruntime. Any other network in ONNX form
-that takes Kaldi filter banks can be used by naming its file and, so that nobody swaps it, its
-SHA-256. Packages add encoders through entry points in the group ``sottovoce.encoders``.
+that takes Kaldi filter banks can be used by the path of its file; give its SHA-256 too, so that
+another file is noticed. Models for speaker verification of Hugging Face's transformers are read
+from a local folder; nothing is ever downloaded. A package adds encoders with entry points in the
+group ``sottovoce.encoders`` that name a function without parameters which makes an
+:class:`Encoder`.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from importlib import import_module
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sottovoce.core.errors import InputError
-from sottovoce.core.onnx_networks import checked_sha256, load_network
+from sottovoce.core.errors import InputError, SottovoceError
+from sottovoce.core.onnx_networks import OnnxNetwork, checked_sha256, load_network
+from sottovoce.core.records import Json, JsonObject, Record
 from sottovoce.core.registry import Registry
-from sottovoce.core.types import Audio, Vector
+from sottovoce.core.types import Audio, Features, Vector
 from sottovoce.signal.fbank import RATE, fbank
 from sottovoce.signal.level import SHORTEST, prepared
 from sottovoce.signal.vad import without_pauses
 
 BANKS = 80
-"""Filter banks that networks take."""
-PADDED = 0.5
-"""Seconds to which short recordings are repeated."""
-LONGEST = 60.0
-"""Seconds taken at once; a longer recording is the mean of its pieces."""
-
-
-class Encoder(Protocol):
-    """Turns audio into a vector."""
-
-    @property
-    def card(self) -> EncoderCard:
-        """Where it comes from and what it is called."""
-
-    def embed(self, audio: Audio, rate: int) -> Vector:
-        """One vector of a recording; never NaN, an error instead."""
+"""Number of filter banks that networks take."""
+PADDED_SECONDS = 0.5
+"""Shorter recordings are repeated up to this length."""
+PIECE_SECONDS = 60.0
+"""Longer recordings are divided into pieces of about this length, whose vectors are averaged."""
+HF_WEIGHTS = "model.safetensors"
+"""The only format of Hugging Face weights that is read: the older one can run code on loading."""
 
 
 @dataclass(frozen=True, slots=True)
-class EncoderCard:
-    """What has to be known of an encoder before its vectors are used."""
+class EncoderCard(Record):
+    """What a user of an encoder's vectors has to know about it."""
 
     name: str
+    """Name for results."""
     dimension: int
+    """Number of values in a vector."""
     licence: str
+    """Under which the weights may be used."""
     origin: str
+    """Where the weights come from."""
     sha256: str
+    """SHA-256 of the weights; vectors of encoders that differ in it cannot be compared."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """By name."""
-        return {name: getattr(self, name) for name in self.__slots__}
+
+class Encoder(Protocol):
+    """Turns a recording into a vector."""
+
+    @property
+    def card(self) -> EncoderCard:
+        """Name, dimension, licence and origin."""
+
+    @property
+    def trained_on(self) -> frozenset[str]:
+        """Speakers it was trained on or selected by, who must not be attacked with it.
+
+        Empty where they are unknown or cannot be in a user's corpus.
+        """
+
+    def embed(self, audio: Audio, rate: int) -> Vector:
+        """Embed a recording.
+
+        Parameters
+        ----------
+        audio : array of float32
+            Samples of one channel.
+        rate : int
+            Samples per second.
+
+        Returns
+        -------
+        array of float32, d
+            Finite values; what cannot be embedded raises an :class:`InputError`.
+        """
+
+
+# ============================================================================================ ONNX
 
 
 class OnnxEncoder:
-    """A network in ONNX form with input frames × 80 filter banks, their mean over time removed."""
+    """A network in ONNX form that takes filter banks (recordings × frames × 80), mean removed.
+
+    Parameters
+    ----------
+    path : Path
+        The network.
+    sha256 : str, optional
+        SHA-256 that the file must have; by default that of ``card``.
+    card : EncoderCard, optional
+        By default it is read from a JSON file of the same name beside the network, such as
+        ``sottovoce train encoder`` writes, or made up from the name of the file.
+    """
 
     def __init__(
         self, path: Path, *, sha256: str | None = None, card: EncoderCard | None = None
     ) -> None:
         self.path = path
-        found = checked_sha256(path, sha256 or (card.sha256 if card else None))
+        self._sha256 = checked_sha256(path, sha256 or (card.sha256 if card else None))
         self._card = card
-        self._sha256 = found
 
     @property
     def card(self) -> EncoderCard:
-        """Where it comes from; of a file named by the user, the file."""
+        """The card given, or that of the file."""
         if self._card is not None:
             return self._card
-        about = self._about
-        size = self.run(np.zeros((1, 100, BANKS), np.float32)).shape[-1]
+        written = self._written_card
+        dimension = self.run(np.zeros((1, 100, BANKS), np.float32)).shape[-1]
         return EncoderCard(
-            str(about.get("name", self.path.stem)),
-            size,
-            str(about.get("licence", "as its file's")),
-            str(about.get("origin", self.path.name)),
+            str(written.get("name", self.path.stem)),
+            dimension,
+            str(written.get("licence", "as its file's")),
+            str(written.get("origin", self.path.name)),
             self._sha256,
         )
 
     @property
     def trained_on(self) -> frozenset[str]:
-        """Speakers it was trained on or chosen by, as far as the card beside it says."""
-        names = (self._about.get(name) for name in ("speakers", "held_out_speakers"))
-        return frozenset(str(one) for own in names if isinstance(own, list) for one in own)
+        """Speakers it was trained on or tested with, if the card beside the file names them."""
+        lists = (self._written_card.get(key) for key in ("speakers", "held_out_speakers"))
+        return frozenset(str(name) for names in lists if isinstance(names, list) for name in names)
 
     @cached_property
-    def _about(self) -> dict[str, Any]:
+    def _written_card(self) -> JsonObject:
         return _read_card(self.path.with_suffix(".json"), self._sha256)
 
     @cached_property
-    def session(self) -> Any:
-        """The network, loaded when first used."""
+    def _network(self) -> OnnxNetwork:
         return load_network(self.path)
 
     def embed(self, audio: Audio, rate: int = RATE) -> Vector:
-        """One vector of a recording."""
-        pieces = cut(prepare(audio, rate))
-        vectors = [self.run(features(piece)[None])[0] * len(piece) for piece in pieces]
-        vector = np.sum(vectors, axis=0) / sum(map(len, pieces))
-        if not np.isfinite(vector).all():
-            raise InputError(
-                "the encoder gave a vector that is not finite; leave the recording out"
-            )
-        return np.asarray(vector, np.float32)
+        """Embed a recording.
 
-    def run(self, banks: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Vectors of a batch of recordings of one length (recordings × frames × 80)."""
-        wanted = self.session.get_inputs()[0]
-        if len(wanted.shape) == 3 and wanted.shape[1] == BANKS and wanted.shape[2] != BANKS:
-            banks = np.ascontiguousarray(banks.transpose(0, 2, 1))  # some want banks × frames
+        Parameters
+        ----------
+        audio : array of float32
+            Samples of one channel, at least 0.1 s and not silent.
+        rate : int, default 16000
+            Samples per second.
+        """
+        pieces = _pieces(prepare(audio, rate))
+        sums = [self.run(features(piece)[None])[0] * len(piece) for piece in pieces]
+        return _finite(np.sum(sums, axis=0) / sum(map(len, pieces)))
+
+    def run(self, banks: Features) -> Features:
+        """Run the network on a batch.
+
+        Parameters
+        ----------
+        banks : array of float32, recordings × frames × 80
+            What :func:`features` returns, for recordings of one length.
+
+        Returns
+        -------
+        array of float32, recordings × d
+        """
+        network_input = self._network.get_inputs()[0]
+        shape = network_input.shape
+        if len(shape) == 3 and shape[1] == BANKS and shape[2] != BANKS:
+            banks = np.ascontiguousarray(banks.transpose(0, 2, 1))  # some take banks × frames
         try:
-            found = self.session.run(None, {wanted.name: banks})[0]
+            vectors = self._network.run(None, {network_input.name: banks})[0]
         except Exception as error:
             reason = (str(error).splitlines() or ["it failed"])[0][:100]
             raise InputError(
                 f"{self.path}: does not take filter banks of recordings × frames × {BANKS} "
-                f"({reason}); export it with that input alone"
+                f"({reason}); export it with that input alone",
+                code="unsupported",
             ) from None
-        return np.asarray(found, np.float32).reshape(len(banks), -1)
+        return np.asarray(vectors, np.float32).reshape(len(banks), -1)
 
 
-class WithoutPauses:
-    """An encoder that is given the speech of a recording without its pauses."""
-
-    def __init__(self, encoder: Encoder) -> None:
-        self.encoder = encoder
-
-    @property
-    def card(self) -> EncoderCard:
-        """That of the encoder, marked: these are other vectors."""
-        card = self.encoder.card
-        marked = hashlib.sha256(f"{card.sha256} without pauses".encode()).hexdigest()
-        return replace(card, name=f"{card.name}, pauses removed", sha256=marked)
-
-    def embed(self, audio: Audio, rate: int = RATE) -> Vector:
-        """One vector of the speech in a recording."""
-        spoken = without_pauses(np.asarray(audio, np.float32), rate)
-        return self.encoder.embed(spoken if len(spoken) >= SHORTEST * rate else audio, rate)
-
-
-def _read_card(path: Path, sha256: str) -> dict[str, Any]:
-    """What the JSON beside a network says of it, if it is about this very network."""
+def _read_card(path: Path, sha256: str) -> JsonObject:
+    """Read the card beside a network; empty unless it was written for exactly this network."""
     try:
-        card = json.loads(path.read_text("utf-8"))
+        card: Json = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError):
         return {}
     if not isinstance(card, dict) or card.get("sha256") != sha256:
@@ -158,25 +195,193 @@ def _read_card(path: Path, sha256: str) -> dict[str, Any]:
     return card
 
 
+class WithoutPauses:
+    """An encoder that is given recordings with their pauses removed.
+
+    Parameters
+    ----------
+    encoder : Encoder
+        What embeds the speech that is left.
+    """
+
+    def __init__(self, encoder: Encoder) -> None:
+        self.encoder = encoder
+
+    @property
+    def card(self) -> EncoderCard:
+        """That of the encoder with another name and SHA-256, since the vectors are different."""
+        card = self.encoder.card
+        marked = hashlib.sha256(f"{card.sha256} without pauses".encode()).hexdigest()
+        return replace(card, name=f"{card.name}, pauses removed", sha256=marked)
+
+    @property
+    def trained_on(self) -> frozenset[str]:
+        """Those of the encoder."""
+        return self.encoder.trained_on
+
+    def embed(self, audio: Audio, rate: int = RATE) -> Vector:
+        """Embed the speech of a recording; the recording itself where less than 0.1 s is left.
+
+        Parameters
+        ----------
+        audio : array of float32
+            Samples of one channel.
+        rate : int, default 16000
+            Samples per second.
+        """
+        speech = without_pauses(np.asarray(audio, np.float32), rate)
+        return self.encoder.embed(speech if len(speech) >= SHORTEST * rate else audio, rate)
+
+
+# ========================================================================================== audio
+
+
 def prepare(audio: Audio, rate: int) -> Audio:
-    """Bring a recording to 16 kHz, one loudness and a length that can be encoded."""
+    """Bring a recording to 16 kHz, a fixed level and a length that can be encoded.
+
+    Parameters
+    ----------
+    audio : array of float32
+        Samples of one channel, at least 0.1 s and not silent.
+    rate : int
+        Samples per second.
+    """
     audio = prepared(audio, rate, RATE)
-    if len(audio) < PADDED * RATE:
-        audio = np.resize(audio, int(PADDED * RATE))
+    if len(audio) < PADDED_SECONDS * RATE:
+        audio = np.resize(audio, int(PADDED_SECONDS * RATE))
     return audio
 
 
-def features(audio: Audio) -> NDArray[np.float32]:
-    """Filter banks with their mean over time removed."""
+def features(audio: Audio) -> Features:
+    """Compute filter banks with their mean over time removed.
+
+    Parameters
+    ----------
+    audio : array of float32
+        Samples at 16 kHz, as :func:`prepare` returns them.
+
+    Returns
+    -------
+    array of float32, frames × 80
+    """
     banks = fbank(audio)
     return np.asarray(banks - banks.mean(axis=0), np.float32)
 
 
-def cut(audio: Audio) -> list[Audio]:
-    """Pieces of at most about a minute."""
-    count = max(1, round(len(audio) / (LONGEST * RATE)))
+def _pieces(audio: Audio) -> list[Audio]:
+    count = max(1, round(len(audio) / (PIECE_SECONDS * RATE)))
     return np.array_split(audio, count)
 
+
+def _finite(vector: Vector) -> Vector:
+    if not np.isfinite(vector).all():
+        raise InputError(
+            "the encoder gave a vector that is not finite; leave the recording out",
+            code="not-finite",
+        )
+    return np.asarray(vector, np.float32)
+
+
+# ===================================================================================== Hugging Face
+
+
+class _Tensor(Protocol):
+    def numpy(self) -> Vector: ...
+
+
+class _Output(Protocol):
+    @property
+    def embeddings(self) -> Sequence[_Tensor]: ...
+
+
+class _Config(Protocol):
+    @property
+    def xvector_output_dim(self) -> int: ...
+
+
+class _Extractor(Protocol):
+    def __call__(
+        self, audio: Audio, *, sampling_rate: int, return_tensors: str
+    ) -> Mapping[str, _Tensor]: ...
+
+
+class _Model(Protocol):
+    @property
+    def config(self) -> _Config: ...
+
+    def __call__(self, **inputs: _Tensor) -> _Output: ...
+
+
+class HuggingFaceEncoder:
+    """A model for speaker verification (WavLM, Wav2Vec2 … ``ForXVector``) in a local folder.
+
+    Parameters
+    ----------
+    folder : Path
+        Holds ``model.safetensors``, the configuration and that of the feature extractor.
+    sha256 : str, optional
+        SHA-256 that the weights must have.
+    """
+
+    trained_on: frozenset[str] = frozenset()
+    """Unknown."""
+
+    def __init__(self, folder: Path, *, sha256: str | None = None) -> None:
+        for package in ("transformers", "torch"):
+            if find_spec(package) is None:
+                raise SottovoceError(
+                    f"hf:{folder} needs the package {package}: pip install transformers torch",
+                    code="missing-extra",
+                )
+        self.folder = folder
+        self._sha256 = checked_sha256(folder / HF_WEIGHTS, sha256)
+
+    @cached_property
+    def _loaded(self) -> tuple[_Extractor, _Model]:
+        package = import_module("transformers")
+        options = {"local_files_only": True, "trust_remote_code": False}
+        try:
+            extractor = package.AutoFeatureExtractor.from_pretrained(self.folder, **options)
+            model = package.AutoModelForAudioXVector.from_pretrained(
+                self.folder, use_safetensors=True, **options
+            )
+        except (OSError, ValueError, ImportError) as error:
+            reason = (str(error).splitlines() or ["unreadable"])[0][:100]
+            raise InputError(
+                f"{self.folder}: no model for speaker verification ({reason})", code="damaged"
+            ) from None
+        return extractor, model.eval()
+
+    @property
+    def card(self) -> EncoderCard:
+        """Made up from the name of the folder."""
+        dimension = int(self._loaded[1].config.xvector_output_dim)
+        name = self.folder.resolve().name
+        return EncoderCard(name, dimension, "as its folder's", f"hf:{name}", self._sha256)
+
+    def embed(self, audio: Audio, rate: int = RATE) -> Vector:
+        """Embed a recording.
+
+        Parameters
+        ----------
+        audio : array of float32
+            Samples of one channel, at least 0.1 s and not silent.
+        rate : int, default 16000
+            Samples per second.
+        """
+        import torch
+
+        extractor, model = self._loaded
+        vectors, weights = [], []
+        for piece in _pieces(prepare(audio, rate)):
+            inputs = extractor(piece, sampling_rate=RATE, return_tensors="pt")
+            with torch.inference_mode():
+                vectors.append(model(**inputs).embeddings[0].numpy())
+            weights.append(len(piece))
+        return _finite(np.average(vectors, axis=0, weights=weights))
+
+
+# ======================================================================================== registry
 
 CAMPPLUS = EncoderCard(
     name="campplus",
@@ -187,12 +392,12 @@ CAMPPLUS = EncoderCard(
     sha256="b9207e78b48867b90d0dab0e2be6034b1660609eb9366caf35318e48043f4bab",
 )
 
-ENCODERS: Registry[Any] = Registry("encoder", group="sottovoce.encoders")
-"""Functions without arguments that make an encoder."""
+ENCODERS: Registry[Callable[[], Encoder]] = Registry("encoder", group="sottovoce.encoders")
+"""Functions without parameters that make an encoder."""
 
 
 def campplus() -> OnnxEncoder:
-    """The default encoder, whose weights are part of the package."""
+    """Make the default encoder, whose weights are part of the package."""
     weights = files("sottovoce.speaker") / "models" / "campplus_zh_en.onnx"
     return OnnxEncoder(Path(str(weights)), card=CAMPPLUS)
 
@@ -201,12 +406,18 @@ ENCODERS.add("campplus", campplus)
 
 
 def make_encoder(name: str = "campplus", *, sha256: str | None = None) -> Encoder:
-    """An encoder by name, from an ONNX file by path, or ``hf:FOLDER`` from a local folder."""
+    """Make an encoder.
+
+    Parameters
+    ----------
+    name : str, default "campplus"
+        A registered name, the path of an ``.onnx`` file, or ``hf:FOLDER`` for a model of Hugging
+        Face in a local folder.
+    sha256 : str, optional
+        SHA-256 that the weights of a file or folder must have.
+    """
     if name.endswith(".onnx"):
         return OnnxEncoder(Path(name), sha256=sha256)
     if name.startswith("hf:"):
-        from sottovoce.speaker.adapters import HuggingFaceEncoder
-
         return HuggingFaceEncoder(Path(name.removeprefix("hf:")), sha256=sha256)
-    encoder: Encoder = ENCODERS[name]()
-    return encoder
+    return ENCODERS[name]()

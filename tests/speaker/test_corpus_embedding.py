@@ -1,4 +1,4 @@
-"""Embedding a corpus: resumable, nothing lost, bad recordings named."""
+"""Embedding a corpus: resumable, no vector lost, bad recordings named."""
 
 from __future__ import annotations
 
@@ -8,21 +8,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile
+from error_codes import raises_code
 
 from sottovoce.cli import run
 from sottovoce.core.errors import InputError
 from sottovoce.core.types import Audio, Vector
 from sottovoce.corpus import open_corpus
-from sottovoce.speaker import embedding
-from sottovoce.speaker.embedding import embed_corpus
+from sottovoce.speaker import corpus_embedding
+from sottovoce.speaker.corpus_embedding import embed_corpus
 from sottovoce.speaker.encoders import EncoderCard, prepare
 from sottovoce.speaker.readers import read_embeddings
 
 
-class Counting:
+class CountingEncoder:
     """An encoder that is quick, repeatable and counts its calls."""
 
     card = EncoderCard("counting", 4, "none", "this test", "ab" * 32)
+    trained_on: frozenset[str] = frozenset()
 
     def __init__(self, stop_after: int | None = None) -> None:
         self.calls = 0
@@ -51,54 +53,59 @@ def corpus(tmp_path: Path) -> Path:
 
 def test_vectors_in_the_order_of_the_corpus(corpus: Path, tmp_path: Path) -> None:
     target = tmp_path / "out.npz"
-    done = embed_corpus(open_corpus(corpus), Counting(), target)
-    assert (done.count, done.resumed, done.bad) == (10, 0, ())
-    found = read_embeddings(target)
-    assert found.names.tolist() == ["ann", "bob"] and found.dimension == 4
-    listed = [one.id for one in open_corpus(corpus)]
-    assert found.utterances is not None and found.utterances.tolist() == listed
+    summary = embed_corpus(open_corpus(corpus), CountingEncoder(), target)
+    assert (summary.count, summary.resumed, summary.bad) == (10, 0, ())
+    embeddings = read_embeddings(target)
+    assert embeddings.names.tolist() == ["ann", "bob"] and embeddings.dimension == 4
+    ids = [utterance.id for utterance in open_corpus(corpus)]
+    assert embeddings.utterances is not None and embeddings.utterances.tolist() == ids
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.npz", "voices"]
 
 
 def test_a_stopped_run_goes_on(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(embedding, "BATCH", 3)
+    monkeypatch.setattr(corpus_embedding, "BATCH", 3)
     target = tmp_path / "out.npz"
     with pytest.raises(KeyboardInterrupt):
-        embed_corpus(open_corpus(corpus), Counting(stop_after=7), target, jobs=1)
+        embed_corpus(open_corpus(corpus), CountingEncoder(stop_after=7), target, jobs=1)
     assert not target.exists()
-    again = Counting()
-    done = embed_corpus(open_corpus(corpus), again, target, jobs=1)
-    assert done.count == 10 and done.resumed >= 3 and again.calls == 10 - done.resumed
-    whole = tmp_path / "whole.npz"
-    embed_corpus(open_corpus(corpus), Counting(), whole)
-    np.testing.assert_array_equal(read_embeddings(target).vectors, read_embeddings(whole).vectors)
+    second = CountingEncoder()
+    summary = embed_corpus(open_corpus(corpus), second, target, jobs=1)
+    assert summary.count == 10 and summary.resumed >= 3 and second.calls == 10 - summary.resumed
+    uninterrupted = tmp_path / "whole.npz"
+    embed_corpus(open_corpus(corpus), CountingEncoder(), uninterrupted)
+    np.testing.assert_array_equal(
+        read_embeddings(target).vectors, read_embeddings(uninterrupted).vectors
+    )
 
 
 def test_a_changed_recording_is_embedded_anew(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(embedding, "BATCH", 2)
+    monkeypatch.setattr(corpus_embedding, "BATCH", 2)
     target = tmp_path / "out.npz"
     with pytest.raises(KeyboardInterrupt):
-        embed_corpus(open_corpus(corpus), Counting(stop_after=6), target, jobs=1)
+        embed_corpus(open_corpus(corpus), CountingEncoder(stop_after=6), target, jobs=1)
     soundfile.write(corpus / "ann" / "ann0.wav", np.random.default_rng(9).normal(0, 1, 9000), 16000)
-    again = Counting()
-    done = embed_corpus(open_corpus(corpus), again, target, jobs=1)
-    assert again.calls == 10 - done.resumed and done.resumed in (3, 5)
+    second = CountingEncoder()
+    summary = embed_corpus(open_corpus(corpus), second, target, jobs=1)
+    assert second.calls == 10 - summary.resumed and summary.resumed in (3, 5)
 
 
 def test_bad_recordings_are_named_and_the_rest_is_kept(corpus: Path, tmp_path: Path) -> None:
     (corpus / "ann" / "ann1.wav").write_bytes(b"")
     soundfile.write(corpus / "bob" / "bob2.wav", np.zeros(8000), 16000)
     target = tmp_path / "out.npz"
-    with pytest.raises(InputError, match=r"2 of 10 recordings .*ann1\.wav.*bob2\.wav.*--skip-bad"):
-        embed_corpus(open_corpus(corpus), Counting(), target)
+    with raises_code("bad-recordings", InputError) as caught:
+        embed_corpus(open_corpus(corpus), CountingEncoder(), target)
+    message = str(caught.value)
+    assert "2 of 10 recordings" in message and "--skip-bad" in message
+    assert message.index("ann1.wav") < message.index("bob2.wav")
     assert not target.exists()
-    second = Counting()
-    done = embed_corpus(open_corpus(corpus), second, target, skip_bad=True)
-    assert done.count == 8 and len(done.bad) == 2 and second.calls == 0
+    second = CountingEncoder()
+    summary = embed_corpus(open_corpus(corpus), second, target, skip_bad=True)
+    assert summary.count == 8 and len(summary.bad) == 2 and second.calls == 0
     assert np.isfinite(read_embeddings(target).vectors).all()
 
 
