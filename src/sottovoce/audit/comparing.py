@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sottovoce.core.arrays import brief
-from sottovoce.core.errors import InputError
+from sottovoce.core.errors import InputError, first_line
 
 if TYPE_CHECKING:
     import polars as pl
@@ -94,7 +93,9 @@ def read_table(path: Path) -> pl.DataFrame:
     try:
         return pl.read_parquet(path)
     except OSError as error:
-        why = error.strerror or brief(error)
+        why = error.strerror or first_line(error)
         raise InputError(f"{path}: cannot be read ({why}); run the audit again") from None
     except pl.exceptions.PolarsError as error:
-        raise InputError(f"{path}: not a table ({brief(error)}); run the audit again") from None
+        raise InputError(
+            f"{path}: not a table ({first_line(error)}); run the audit again"
+        ) from None

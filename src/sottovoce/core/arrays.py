@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.core.errors import InputError
+from sottovoce.core.errors import InputError, first_line
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -69,11 +69,6 @@ def map_array(path: Path, *, save: str) -> NDArray[Any]:
     return mapped
 
 
-def brief(error: Exception) -> str:
-    """The first words of a library's message."""
-    return (str(error).splitlines() or [type(error).__name__])[0][:80]
-
-
 def _reason(path: Path, error: ValueError, save: str) -> str:
     if any(word in str(error).lower() for word in ("pickle", "python objects")):
         return f"{path}: holds Python objects, which are never loaded; save plain arrays: {save}"
@@ -81,7 +76,7 @@ def _reason(path: Path, error: ValueError, save: str) -> str:
 
 
 def _damaged(path: Path, error: Exception) -> str:
-    return f"{path}: damaged or cut off ({brief(error)}); write it again"
+    return f"{path}: damaged or cut off ({first_line(error)}); write it again"
 
 
 def as_text(names: NDArray[Any], where: str) -> NDArray[np.str_]:

@@ -85,3 +85,16 @@ def first_few(items: Iterable[str], total: int, *, most: int = 3) -> str:
     shown = [item for item, _ in zip(items, range(most), strict=False)]
     more = total - len(shown)
     return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")
+
+
+def first_line(error: Exception, *, most: int = 100) -> str:
+    """Return the beginning of a library's message, to be quoted in one of ours.
+
+    Parameters
+    ----------
+    error : Exception
+        What the library raised; if it has no message, its class is named.
+    most : int, default 100
+        Characters that are quoted at most.
+    """
+    return (str(error).splitlines() or [type(error).__name__])[0][:most]

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.core.errors import InputError
+from sottovoce.core.errors import InputError, first_line
 
 
 class NetworkInput(Protocol):
@@ -100,6 +100,6 @@ def load_network(path: Path) -> OnnxNetwork:
             str(path), options, providers=["CPUExecutionProvider"]
         )
     except Exception as error:
-        reason = (str(error).splitlines() or ["unreadable"])[0][:100]
+        reason = first_line(error)
         raise InputError(f"{path}: not a usable ONNX network ({reason})", code="damaged") from None
     return session

@@ -23,7 +23,7 @@ from typing import Protocol
 
 import numpy as np
 
-from sottovoce.core.errors import InputError, SottovoceError
+from sottovoce.core.errors import InputError, SottovoceError, first_line
 from sottovoce.core.onnx_networks import OnnxNetwork, checked_sha256, load_network
 from sottovoce.core.records import Json, JsonObject, Record
 from sottovoce.core.registry import Registry
@@ -175,7 +175,7 @@ class OnnxEncoder:
         try:
             vectors = self._network.run(None, {network_input.name: banks})[0]
         except Exception as error:
-            reason = (str(error).splitlines() or ["it failed"])[0][:100]
+            reason = first_line(error)
             raise InputError(
                 f"{self.path}: does not take filter banks of recordings × frames × {BANKS} "
                 f"({reason}); export it with that input alone",
@@ -346,7 +346,7 @@ class HuggingFaceEncoder:
                 self.folder, use_safetensors=True, **options
             )
         except (OSError, ValueError, ImportError) as error:
-            reason = (str(error).splitlines() or ["unreadable"])[0][:100]
+            reason = first_line(error)
             raise InputError(
                 f"{self.folder}: no model for speaker verification ({reason})", code="damaged"
             ) from None

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.core.arrays import brief, load_arrays, map_array
-from sottovoce.core.errors import InputError, first_few
+from sottovoce.core.arrays import load_arrays, map_array
+from sottovoce.core.errors import InputError, first_few, first_line
 from sottovoce.core.files import check_there
 from sottovoce.core.registry import Registry
 from sottovoce.speaker.embeddings import Embeddings
@@ -92,7 +92,7 @@ def read_parquet(path: Path) -> Embeddings:
         arrays = {known[name]: _column_of_names(table[name], path) for name in names}
         return _named(path, {"vectors": _column_of_vectors(table["vector"], path), **arrays})
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(f"{path}: not readable as Parquet ({brief(error)})") from None
+        raise InputError(f"{path}: not readable as Parquet ({first_line(error)})") from None
 
 
 READERS.add(".npz", read_npz)
@@ -183,7 +183,7 @@ def _lines(path: Path) -> list[str]:
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: not a readable text file ({brief(error)})") from None
+        raise InputError(f"{path}: not a readable text file ({first_line(error)})") from None
     return text.removesuffix("\n").split("\n")
 
 

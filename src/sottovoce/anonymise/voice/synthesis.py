@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter1d
 
 from sottovoce.anonymise.voice.frames import ENVELOPE, PERIOD, RATE, STEP, energy_of
-from sottovoce.core.errors import InputError
+from sottovoce.core.errors import InputError, first_line
 from sottovoce.core.onnx_networks import checked_sha256, load_network
 from sottovoce.core.types import Features, FloatArray
 from sottovoce.signal import world
@@ -70,7 +70,7 @@ class OnnxVocoder:
         try:
             found = np.asarray(self.session.run(None, given)[0], np.float64).ravel()
         except Exception as error:
-            reason = (str(error).splitlines() or ["it does not run"])[0][:100]
+            reason = first_line(error)
             raise InputError(f"{self.path}: not usable as a vocoder ({reason})") from None
         return of_length(found, samples)
 
@@ -103,7 +103,7 @@ class Network:
         except InputError:
             raise
         except Exception as error:
-            reason = (str(error).splitlines() or ["it does not run"])[0][:100]
+            reason = first_line(error)
             raise InputError(f"{self.path}: does not fit ({reason}); train it again") from None
 
 

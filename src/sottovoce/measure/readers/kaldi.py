@@ -11,8 +11,7 @@ from pathlib import Path
 
 import polars as pl
 
-from sottovoce.core.arrays import brief
-from sottovoce.core.errors import InputError, first_few
+from sottovoce.core.errors import InputError, first_few, first_line
 from sottovoce.measure.readers.table import (
     BAD_LABEL,
     LINE,
@@ -51,7 +50,7 @@ def _columns(path: Path, names: list[str]) -> pl.DataFrame:
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: not a readable text file ({brief(error)})") from None
+        raise InputError(f"{path}: not a readable text file ({first_line(error)})") from None
     lines = pl.DataFrame({"text": text.split("\n")}, schema={"text": pl.String})
     lines = lines.with_row_index(LINE, offset=1).filter(pl.col("text").str.contains(r"\S"))
     if lines.is_empty():

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import polars as pl
 
-from sottovoce.core.arrays import brief
-from sottovoce.core.errors import InputError
+from sottovoce.core.errors import InputError, first_line
 from sottovoce.core.types import RealArray
 from sottovoce.measure.readers.stream import Stream
 from sottovoce.measure.readers.table import check_columns, from_table, mated_label
@@ -35,7 +34,7 @@ def read_parquet(path: Path, shards: list[Path] | None = None) -> ScoreSource:
             return from_table(frame.collect(), path, first_line=1)
         return _stream(path, files, frame, rows)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        raise InputError(f"{path}: not readable as Parquet ({brief(error)})") from None
+        raise InputError(f"{path}: not readable as Parquet ({first_line(error)})") from None
 
 
 def _stream(path: Path, files: list[Path], frame: pl.LazyFrame, rows: int) -> Stream:
@@ -50,7 +49,9 @@ def _stream(path: Path, files: list[Path], frame: pl.LazyFrame, rows: int) -> St
             for batch in wanted.collect_batches(maintain_order=False, chunk_size=CHUNK):
                 yield as_scores(batch["score"].to_numpy(), f"{path}: nonmated")
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-            raise InputError(f"{path}: damaged Parquet ({brief(error)}); write it again") from None
+            raise InputError(
+                f"{path}: damaged Parquet ({first_line(error)}); write it again"
+            ) from None
 
     return Stream(path.stem, str(path), mated, rows - len(mated), chunks)
 

@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from sottovoce.core.arrays import brief
-from sottovoce.core.errors import InputError, first_few
+from sottovoce.core.errors import InputError, first_few, first_line
 from sottovoce.measure.scores import Scores, Speakers
 
 MATED = ("mated", "target", "1", "true")
@@ -34,7 +33,7 @@ def read_csv(path: Path) -> Scores:
     try:
         table = pl.read_csv(path, separator=separator, infer_schema=False).rename(str.strip)
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(f"{path}: not a readable table ({brief(error)})") from None
+        raise InputError(f"{path}: not a readable table ({first_line(error)})") from None
     return from_table(table, path, first_line=2)
 
 
