@@ -1,4 +1,4 @@
-"""Secrets: repeatable with the key, different without it, private on disk, never shown."""
+"""Secrets repeat draws, differ from each other, are private on disk and never printed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import hmac
 import stat
 from pathlib import Path
 
-import pytest
+from error_codes import raises_code
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,17 +25,19 @@ def test_the_digest_is_hmac_sha256_of_names_with_their_lengths() -> None:
 
 
 @given(names, names)
-def test_different_names_give_different_digests(one: tuple[str, ...], two: tuple[str, ...]) -> None:
+def test_different_names_give_different_digests(
+    first: tuple[str, ...], second: tuple[str, ...]
+) -> None:
     secret = Secret.reproducible(1)
-    assert (secret.digest(*one) == secret.digest(*two)) == (one == two)
+    assert (secret.digest(*first) == secret.digest(*second)) == (first == second)
 
 
 def test_the_same_secret_repeats_and_another_differs() -> None:
-    one, two = Secret.generate(), Secret.generate()
-    draw = one.generator("ann", "u1").random(4).tolist()
-    assert draw == one.generator("ann", "u1").random(4).tolist()
-    assert draw != two.generator("ann", "u1").random(4).tolist()
-    assert draw != one.generator("ann").random(4).tolist()
+    secret, other = Secret.generate(), Secret.generate()
+    draw = secret.generator("ann", "u1").random(4).tolist()
+    assert draw == secret.generator("ann", "u1").random(4).tolist()
+    assert draw != other.generator("ann", "u1").random(4).tolist()
+    assert draw != secret.generator("ann").random(4).tolist()
     assert Secret.reproducible(3).digest("a") == Secret.reproducible(3).digest("a")
     assert Secret.reproducible(3).digest("a") != Secret.reproducible(4).digest("a")
 
@@ -46,7 +48,7 @@ def test_saved_privately_loaded_and_destroyed(tmp_path: Path) -> None:
     secret.save(path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert Secret.load(path).digest("a") == secret.digest("a")
-    with pytest.raises(InputError, match="never replaces"):
+    with raises_code("exists", InputError):
         Secret.generate().save(path)
     assert Secret.load(path).digest("a") == secret.digest("a")
     Secret.destroy(path)
@@ -56,23 +58,25 @@ def test_saved_privately_loaded_and_destroyed(tmp_path: Path) -> None:
 def test_only_secrets_are_loaded_or_destroyed(tmp_path: Path) -> None:
     thesis = tmp_path / "thesis.txt"
     thesis.write_text("years of work")
-    with pytest.raises(InputError, match="not a secret"):
+    with raises_code("not-a-secret", InputError):
         Secret.destroy(thesis)
     assert thesis.read_text() == "years of work"
     thesis.write_bytes(b"\xff\x00")
-    with pytest.raises(InputError, match="not a secret"):
+    with raises_code("not-a-secret", InputError):
         Secret.load(thesis)
-    with pytest.raises(InputError, match="cannot be read"):
+    with raises_code("unreadable", InputError):
         Secret.load(tmp_path / "absent")
 
 
-def test_what_it_shows_and_refuses(tmp_path: Path) -> None:
+def test_repr_hides_the_key_and_bad_arguments_are_refused(tmp_path: Path) -> None:
     secret = Secret(b"k" * 32)
     assert repr(secret) == str(secret) == "Secret(hidden)" and secret.seed is None
     assert Secret.reproducible(5).seed == 5
-    with pytest.raises(UsageError, match="note its seed"):
+    with raises_code("unsupported", UsageError):
         Secret.reproducible(5).save(tmp_path / "x")
-    with pytest.raises(UsageError, match="-1"):
+    with raises_code("out-of-range", UsageError) as caught:
         Secret.reproducible(-1)
-    with pytest.raises(UsageError, match="3 bytes"):
+    assert "-1" in str(caught.value)
+    with raises_code("out-of-range", UsageError) as caught:
         Secret(b"abc")
+    assert "3 bytes" in str(caught.value)

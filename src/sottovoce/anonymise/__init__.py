@@ -1,4 +1,4 @@
-"""Anonymisers of voice, words and recordings."""
+"""Anonymisers of voices, texts and whole recordings."""
 
 from sottovoce.anonymise.keys import Secret
 

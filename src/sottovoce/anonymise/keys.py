@@ -1,9 +1,9 @@
-"""The secret behind every random choice of an anonymiser.
+"""The secret that keys every random draw of an anonymiser.
 
-What is drawn for a speaker or an utterance is a function of a secret and of their names, by
-HMAC-SHA256: the same secret repeats it, nobody without the secret can, and once the secret is
-destroyed nobody can at all. A seed that others know turns an attacker who must guess the draws
-into one who knows them, so reproducible secrets are marked as such.
+The draws for a speaker or an utterance are a function of the secret and of their ids
+(HMAC-SHA256). The same secret repeats the draws, nobody without the secret can repeat them, and
+after the secret is destroyed nobody can at all. A public seed gives the attacker the draws, so a
+secret made from a seed is marked as reproducible.
 """
 
 from __future__ import annotations
@@ -19,13 +19,26 @@ import numpy as np
 from sottovoce.core.errors import InputError, UsageError
 
 SIZE = 32
-"""Bytes of a secret."""
-_HEAD = "sottovoce secret 1"
+"""Length of a secret in bytes."""
+_HEADER = "sottovoce secret 1"
 
 
 class Secret:
-    """A key that gives every speaker and utterance draws of their own.
+    """The key of all random draws; every speaker and utterance gets independent draws.
 
+    Parameters
+    ----------
+    key : bytes
+        32 random bytes. Use :meth:`generate`, :meth:`load` or :meth:`reproducible` instead of
+        choosing them.
+
+    Raises
+    ------
+    UsageError
+        If the key does not have 32 bytes.
+
+    Examples
+    --------
     >>> secret = Secret.reproducible(7)
     >>> float(secret.generator("ann").random()) == float(secret.generator("ann").random())
     True
@@ -39,66 +52,134 @@ class Secret:
 
     def __init__(self, key: bytes) -> None:
         if len(key) != SIZE:
-            raise UsageError(f"a secret of {len(key)} bytes; it must have {SIZE}")
+            raise UsageError(
+                f"the secret has {len(key)} bytes; it must have {SIZE}", code="out-of-range"
+            )
         self._key = key
         self.seed: int | None = None
-        """The public seed it was made from, if it is no secret at all."""
+        """The public seed it was made from; None for a real secret."""
 
     @classmethod
     def generate(cls) -> Secret:
-        """A new secret from the system's source of randomness."""
+        """Make a new secret from the operating system's random number generator.
+
+        Returns
+        -------
+        Secret
+            A secret that is in no file yet.
+        """
         return cls(secrets.token_bytes(SIZE))
 
     @classmethod
     def reproducible(cls, seed: int) -> Secret:
-        """Draws that anybody who knows ``seed`` can repeat: for tests and published studies."""
+        """Make a secret from a public seed, for tests and published studies.
+
+        Parameters
+        ----------
+        seed : int
+            0 or a positive number. Anybody who knows it can repeat all draws.
+
+        Returns
+        -------
+        Secret
+            A secret whose ``seed`` is set.
+        """
         if seed < 0:
-            raise UsageError(f"seed {seed}; use 0 or a positive whole number")
-        made = cls(hashlib.sha256(f"sottovoce reproducible {seed}".encode()).digest())
-        made.seed = seed
-        return made
+            raise UsageError(f"seed {seed}: use 0 or a positive number", code="out-of-range")
+        secret = cls(hashlib.sha256(f"sottovoce reproducible {seed}".encode()).digest())
+        secret.seed = seed
+        return secret
 
     @classmethod
     def load(cls, path: Path | str) -> Secret:
-        """Read a secret that :meth:`save` wrote."""
+        """Read a secret that :meth:`save` wrote.
+
+        Parameters
+        ----------
+        path : path-like
+            The file.
+
+        Returns
+        -------
+        Secret
+            The same secret as the one saved.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be read (``unreadable``) or holds no secret (``not-a-secret``).
+        """
         path = Path(path)
         try:
-            head, _, rest = path.read_text(encoding="ascii").partition("\n")
-            key = bytes.fromhex(rest)
+            header, _, digits = path.read_text(encoding="ascii").partition("\n")
+            key = bytes.fromhex(digits)
         except OSError as error:
-            raise InputError(f"{path}: cannot be read ({error.strerror}); check the name") from None
+            raise InputError(
+                f"{path}: cannot be read ({error.strerror}); check the name", code="unreadable"
+            ) from None
         except ValueError:
-            head, key = "", b""
-        if head != _HEAD or len(key) != SIZE:
-            raise InputError(f"{path}: not a secret of sottovoce; name the file it was saved in")
+            header, key = "", b""
+        if header != _HEADER or len(key) != SIZE:
+            raise InputError(
+                f"{path}: not a secret of sottovoce; name the file that it was saved in",
+                code="not-a-secret",
+            )
         return cls(key)
 
     def save(self, path: Path | str) -> None:
-        """Write it to a new file that only its owner may read; never over another."""
+        """Write the secret to a new file that only its owner may read (mode 600).
+
+        Parameters
+        ----------
+        path : path-like
+            The file; it must not exist yet, because a secret never overwrites another file.
+
+        Raises
+        ------
+        UsageError
+            If the secret is reproducible: its seed is enough.
+        InputError
+            If the file exists (``exists``) or cannot be written (``not-writable``).
+        """
         path = Path(path)
         if self.seed is not None:
-            raise UsageError("a reproducible secret is not saved; note its seed instead")
+            raise UsageError(
+                "a reproducible secret is not saved; note its seed instead", code="unsupported"
+            )
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(handle, "w", encoding="ascii") as file:
-                file.write(f"{_HEAD}\n{self._key.hex()}\n")
+                file.write(f"{_HEADER}\n{self._key.hex()}\n")
         except OSError as error:
             if isinstance(error, FileExistsError) and path.exists():
-                what = "there already; a secret never replaces another"
-                raise InputError(f"{path}: {what}") from None
+                raise InputError(
+                    f"{path}: exists already; a secret never overwrites a file", code="exists"
+                ) from None
             raise InputError(
-                f"{path}: cannot be written ({error.strerror}); name another"
+                f"{path}: cannot be written ({error.strerror}); name another file",
+                code="not-writable",
             ) from None
 
     @staticmethod
     def destroy(path: Path | str) -> None:
-        """Overwrite the file of a secret and remove it.
+        """Overwrite the file of a secret with random bytes and delete it.
 
-        Copies in backups, snapshots and worn blocks of a solid-state disk are beyond its reach.
+        Copies in backups, in file-system snapshots and in remapped blocks of a solid-state disk
+        are not reached.
+
+        Parameters
+        ----------
+        path : path-like
+            A file that :meth:`save` wrote; any other file is refused and left alone.
+
+        Raises
+        ------
+        InputError
+            If the file is not a secret, or cannot be overwritten or deleted.
         """
         path = Path(path)
-        Secret.load(path)  # never overwrite anything else
+        Secret.load(path)  # refuses any other file before it is overwritten
         try:
             with path.open("r+b", buffering=0) as file:
                 file.write(secrets.token_bytes(path.stat().st_size))
@@ -106,17 +187,41 @@ class Secret:
             path.unlink()
         except OSError as error:
             raise InputError(
-                f"{path}: cannot be destroyed ({error.strerror}); check its rights"
+                f"{path}: cannot be destroyed ({error.strerror}); check its permissions",
+                code="not-writable",
             ) from None
 
     def digest(self, *names: str) -> bytes:
-        """32 bytes that only the secret and the names decide; each name is told by its length."""
+        """Compute the HMAC-SHA256 of a sequence of names under the secret.
+
+        Parameters
+        ----------
+        *names : str
+            Such as method, speaker and utterance. Each is preceded by its length, so that
+            ``("ab", "c")`` and ``("a", "bc")`` differ.
+
+        Returns
+        -------
+        bytes
+            32 bytes.
+        """
         parts = [name.encode("utf-8", "surrogatepass") for name in names]
         message = b"".join(len(part).to_bytes(8, "big") + part for part in parts)
         return hmac.digest(self._key, message, "sha256")
 
     def generator(self, *names: str) -> np.random.Generator:
-        """Random numbers that only the secret and the names decide."""
+        """Make a random number generator seeded with :meth:`digest` of the names.
+
+        Parameters
+        ----------
+        *names : str
+            What the draws are for, such as method, speaker and utterance.
+
+        Returns
+        -------
+        numpy.random.Generator
+            A new generator; the same names give the same numbers.
+        """
         return np.random.default_rng(int.from_bytes(self.digest(*names), "big"))
 
     def __repr__(self) -> str:

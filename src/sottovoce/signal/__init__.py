@@ -1,1 +1,1 @@
-"""Signal processing: thin, over libraries."""
+"""Signal processing on NumPy arrays: thin layers over libraries."""

@@ -1,7 +1,7 @@
-"""Warps of the frequency axis, and envelopes read off at warped frequencies.
+"""Warps of the frequency axis, and interpolation of envelopes at warped frequencies.
 
-Frequencies are ω from 0 to π. A warp h is increasing with h(0) = 0 and h(π) = π; the warped
-envelope is S'(ω) = S(h(ω)), so where h(ω) > ω formants move down.
+Frequencies are ω from 0 to π. A warp h is increasing with h(0) = 0 and h(π) = π. The warped
+envelope is S'(ω) = S(h(ω)): formants move down where h(ω) > ω.
 """
 
 from __future__ import annotations
@@ -12,37 +12,77 @@ from sottovoce.core.types import FloatArray
 
 
 def bilinear(omega: FloatArray, alpha: float) -> FloatArray:
-    """The phase of an all-pass filter: ω + 2 atan(α sin ω / (1 − α cos ω)), |α| < 1."""
+    """Bilinear warp, the phase of an all-pass filter: ω + 2 atan(α sin ω / (1 − α cos ω)).
+
+    Parameters
+    ----------
+    omega : ndarray of float64
+        Frequencies from 0 to π.
+    alpha : float
+        Amount of warping, |α| < 1; 0 changes nothing.
+    """
     return np.asarray(
         omega + 2 * np.arctan2(alpha * np.sin(omega), 1 - alpha * np.cos(omega)), np.float64
     )
 
 
 def quadratic(omega: FloatArray, beta: float) -> FloatArray:
-    """ω + β (ω/π − (ω/π)²); increasing for |β| < π."""
+    """Quadratic warp: ω + β (ω/π − (ω/π)²).
+
+    Parameters
+    ----------
+    omega : ndarray of float64
+        Frequencies from 0 to π.
+    beta : float
+        Amount of warping, |β| < π; 0 changes nothing.
+    """
     share = omega / np.pi
     return omega + beta * (share - share**2)
 
 
 def power(omega: FloatArray, alpha: FloatArray | float) -> FloatArray:
-    """π (ω/π)^(1 − α), α < 1."""
+    """Power warp: π (ω/π)^(1 − α).
+
+    Parameters
+    ----------
+    omega : ndarray of float64
+        Frequencies from 0 to π.
+    alpha : float or ndarray of float64
+        Amount of warping, α < 1; 0 changes nothing. Broadcast against ``omega``.
+    """
     return np.asarray(np.pi * (omega / np.pi) ** (1 - np.asarray(alpha)), np.float64)
 
 
 def axis(bins: int) -> FloatArray:
-    """The frequencies of an envelope of so many bins, both ends included."""
+    """Return the frequencies of the bins of an envelope.
+
+    Parameters
+    ----------
+    bins : int
+        Number of bins; the first is at 0, the last at π.
+    """
     return np.linspace(0, np.pi, bins)
 
 
 def read_at(rows: FloatArray, omega: FloatArray) -> FloatArray:
-    """Rows of envelopes read at other frequencies, straight between bins; clamped to 0 … π.
+    """Interpolate envelopes linearly at other frequencies.
 
-    ``omega`` holds one list of frequencies for all rows, or one for each.
+    Parameters
+    ----------
+    rows : ndarray of float64, shape (frames, bins)
+        Envelopes.
+    omega : ndarray of float64, shape (k,) or (frames, k)
+        Frequencies for all rows or for each row; clipped to 0 … π.
+
+    Returns
+    -------
+    ndarray of float64, shape (frames, k)
+        The envelopes at these frequencies.
     """
     last = rows.shape[1] - 1
-    place = np.clip(omega, 0, np.pi) * (last / np.pi)
-    left = np.minimum(place.astype(np.intp), last - 1)
-    share = place - left
+    position = np.clip(omega, 0, np.pi) * (last / np.pi)
+    left = np.minimum(position.astype(np.intp), last - 1)
+    share = position - left
     if omega.ndim == 1:
         low, high = np.take(rows, left, axis=1), np.take(rows, left + 1, axis=1)
     else:

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from sottovoce.anonymise.voice.pool import Heard, Pool
+from sottovoce.anonymise.voice.pool import Pool, PoolCard, VoiceSample
 from sottovoce.asr.content import SIZE, ContentEncoder
 from sottovoce.core.errors import TooFewError
 from sottovoce.core.files import write_bytes, write_text
@@ -70,8 +70,8 @@ def build(
         write_bytes(out / "dar_voices.npz", voices)
     else:
         _export_acoustic(network, path)
-        origin = {"encoder": encoder.card.to_dict(), "origin": pool.name, "licence": licence}
-        _build_pool(pool, versions, origin).save(out / "pool.npz")
+        pool_card = PoolCard(encoder.card, pool.name, licence)
+        _build_pool(pool, versions, pool_card).save(out / "pool.npz")
     figures = {"mel-cepstral distortion, dB": round(distortion(network, kept), 3)}
     if model == "xvector":
         figures["the same with coded content, dB"] = round(distortion(network, kept, coded=True), 3)
@@ -89,13 +89,17 @@ def build(
     return card
 
 
-def _build_pool(pool: Corpus, taken: list[Taken], card: dict[str, Any]) -> Pool:
+def _build_pool(pool: Corpus, taken: list[Taken], card: PoolCard) -> Pool:
     """The pool, from what was taken apart already; its speakers are numbered anew."""
-    heard = [Heard(one.speaker, one.gender, made[0].speaker, _f0(made[0])) for one, made in taken]
-    voices = set(pool.speakers)
-    own = [one for one in heard if one.speaker in voices]
-    made = Pool.of(own, [one for one in heard if one.speaker not in voices], card)
-    return replace(made, speakers=np.array([f"{i:04}" for i in range(len(made))]))
+    samples = [
+        VoiceSample(utterance.speaker, utterance.gender, versions[0].speaker, _f0(versions[0]))
+        for utterance, versions in taken
+    ]
+    speakers = set(pool.speakers)
+    background = [sample for sample in samples if sample.speaker not in speakers]
+    samples = [sample for sample in samples if sample.speaker in speakers]
+    built = Pool.from_samples(samples, background, card)
+    return replace(built, speakers=np.array([f"{i:04}" for i in range(len(built))]))
 
 
 def _f0(version: Version) -> NDArray[np.float64]:

@@ -1,8 +1,18 @@
-"""Voice anonymisers: one module a method."""
+"""Voice anonymisers: one module per method, made by name with :func:`make_method`."""
 
 from sottovoce.anonymise.voice.dar import Dar
 from sottovoce.anonymise.voice.mcadams import McAdams
-from sottovoce.anonymise.voice.method import METHODS, MethodCard, VoiceAnonymiser, make_method
+from sottovoce.anonymise.voice.method import (
+    METHODS,
+    MethodCard,
+    Setting,
+    Settings,
+    VoiceAnonymiser,
+    fit_recording,
+    make_method,
+    method_record,
+    transform_recording,
+)
 from sottovoce.anonymise.voice.voicemask import VoiceMask
 from sottovoce.anonymise.voice.vtln import Vtln
 from sottovoce.anonymise.voice.xvector import XVector
@@ -12,9 +22,14 @@ __all__ = [
     "Dar",
     "McAdams",
     "MethodCard",
+    "Setting",
+    "Settings",
     "VoiceAnonymiser",
     "VoiceMask",
     "Vtln",
     "XVector",
+    "fit_recording",
     "make_method",
+    "method_record",
+    "transform_recording",
 ]

@@ -1,52 +1,67 @@
-"""One-shot conversion by disentangled representations: instance norm takes the voice away.
+"""One-shot voice conversion with disentangled representations.
 
-A content encoder whose instance normalisation removes what is constant over an utterance, and a
-decoder to which adaptive instance normalisation gives another voice. Chou & Lee 2019 (AdaIN-VC), on
-WORLD envelopes; targets as in Maouche et al. 2020.
+A content encoder removes the voice by instance normalisation, and a decoder adds the voice of a
+target speaker by adaptive instance normalisation. Chou & Lee 2019 (AdaIN-VC), on WORLD envelopes;
+targets as in Maouche et al. 2020.
 """
 
 from __future__ import annotations
 
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from sottovoce.anonymise.keys import Secret
-from sottovoce.anonymise.voice.conditioning import condition
+from sottovoce.anonymise.voice.conditioning import condition, first_recordings
 from sottovoce.anonymise.voice.frames import (
     ENVELOPE,
+    FIT_SECONDS,
     Prosody,
     coded_frames,
     energy_of,
-    first_minute,
     frame_counts,
     prosody_table,
     stacked,
 )
-from sottovoce.anonymise.voice.method import METHODS, MethodCard, Setting, recorded
+from sottovoce.anonymise.voice.method import (
+    METHODS,
+    MethodCard,
+    Setting,
+    SettingValue,
+    method_record,
+)
 from sottovoce.anonymise.voice.pitch import LogPitch, gaussian_pitch, log_pitch
 from sottovoce.anonymise.voice.synthesis import (
     Network,
     WorldVocoder,
-    at_fine_frames,
+    every_8_ms,
     keep_energy,
 )
-from sottovoce.anonymise.voice.targets import SELECTIONS, Selection
+from sottovoce.anonymise.voice.targets import SELECTIONS, TargetSelection
 from sottovoce.core.arrays import load_arrays
 from sottovoce.core.errors import InputError
 from sottovoce.core.files import check_there
+from sottovoce.core.records import JsonObject
 from sottovoce.core.types import Audio, Features, FloatArray
 from sottovoce.corpus.utterance import Corpus
 from sottovoce.signal.world import Voice, analyse, find_f0
 
 QUIET = 1e-6
-"""Root mean square of a piece below which there is nothing to say again."""
+"""Pieces with a smaller root mean square become silence."""
 
 
 class Dar:
-    """Says the same in the voice of a speaker of the pool."""
+    """Convert recordings to the voice of another speaker.
+
+    Parameters
+    ----------
+    secret : Secret, optional
+        The key of the draws; a new one by default.
+    **settings : str or Path
+        Settings of :attr:`card`.
+    """
 
     name = "dar"
     card = MethodCard(
@@ -57,99 +72,127 @@ class Dar:
             Setting(
                 "selection",
                 "rand",
-                "One target for all, one a speaker, or one an utterance.",
+                "One target for all, for each speaker, or for each utterance.",
                 words=SELECTIONS,
             ),
             Setting(
                 "pitch",
                 "gaussian",
-                "Whether pitch goes to the target's mean and spread.",
+                "Keep F0, or map it to mean and spread of the target.",
                 words=("none", "gaussian"),
             ),
-            Setting("voices", None, "Codes of other targets (.npz).", path=True),
+            Setting("voices", None, "File with other target speakers (.npz).", path=True),
             Setting("synthesiser", None, "Another network: FILE.onnx[@SHA256].", path=True),
         ),
         keeps=("duration", "rhythm", "energy", "course of F0", "words"),
-        leaks="Rhythm, energy, the course of pitch, wording; what instance norm leaves of a voice.",
-        reversible="no: the voice is not in the output, only what its content gives away",
+        leaks="Rhythm, energy, pitch contour, wording, and what instance norm leaves of the voice.",
+        reversible="no: only what the content representation keeps of the voice is in the output",
         reference="Chou & Lee 2019, One-shot voice conversion by separating speaker and content "
         "representations with instance normalization",
+        fit="optional",
+        draws=("target speaker",),
     )
 
-    def __init__(self, secret: Secret | None = None, **settings: Any) -> None:
+    def __init__(self, secret: Secret | None = None, **settings: SettingValue) -> None:
         self.secret = secret or Secret.generate()
         self.settings = self.card.checked(**settings)
         self.network = Network(
-            self.settings["synthesiser"], "dar.onnx", ("heard", "prosody", "code")
+            self.settings.path("synthesiser"), "dar.onnx", ("heard", "prosody", "code")
         )
-        self.codes, self.pitch = _voices(self.settings["voices"])
-        self.selection = Selection(
-            self.settings["selection"], len(self.codes), self.secret, self.name
+        self.codes, self.pitch = _load_targets(self.settings.path("voices"))
+        self.selection = TargetSelection(
+            self.settings.word("selection"), len(self.codes), self.secret, self.name
         )
-        self._pitch: dict[str, LogPitch] = {}
+        self._source_pitch: dict[str, LogPitch] = {}
 
     def fit(self, corpus: Corpus) -> Self:
-        """Give every speaker a target, and learn the speakers' pitch."""
+        """Assign targets to all speakers, and learn their pitch.
+
+        Parameters
+        ----------
+        corpus : Corpus
+            All recordings that are going to be anonymised.
+        """
         self.selection.fit(corpus.speakers)
-        for speaker, own in corpus.by_speaker().items():
-            found = [find_f0(audio.astype(np.float64))[0] for audio in first_minute(own)]
-            pitch = log_pitch(np.concatenate(found)) if found else None
+        for speaker, utterances in corpus.by_speaker().items():
+            recordings = first_recordings(utterances, FIT_SECONDS)
+            f0 = [find_f0(audio.astype(np.float64))[0] for audio in recordings]
+            pitch = log_pitch(np.concatenate(f0)) if f0 else None
             if pitch is not None:
-                self._pitch[speaker] = pitch
+                self._source_pitch[speaker] = pitch
         return self
 
     def transform(self, audio: Audio, rate: int, *, speaker: str, utterance: str) -> Audio:
-        """The recording in the voice of its target."""
+        """Return the recording in the voice of its target speaker.
+
+        Parameters
+        ----------
+        audio : ndarray of float32, shape (n,)
+            One channel, samples within ±1.
+        rate : int
+            Sample rate in Hz.
+        speaker, utterance : str
+            Ids; the target follows from them and the secret.
+
+        Returns
+        -------
+        ndarray of float32, shape (n,)
+            Same length, rate and loudness.
+        """
         target = self.selection.target(speaker, utterance)
 
         def change(samples: FloatArray) -> FloatArray:
             if np.sqrt(np.mean(np.square(samples))) < QUIET:
                 return np.zeros(len(samples))
-            return self._spoken(samples, target, self._pitch.get(speaker))
+            return self._convert(samples, target, self._source_pitch.get(speaker))
 
         return condition(change, audio, rate)
 
-    def record(self) -> dict[str, Any]:
-        """Method and settings, and the network behind it."""
+    def record(self) -> JsonObject:
+        """Return method, settings, SHA-256 of the network and number of targets."""
         return {
-            **recorded(self.name, self.settings),
+            **method_record(self.name, self.settings),
             "synthesiser_sha256": self.network.sha256,
             "voices": len(self.codes),
-            "speakers_fitted": len(self._pitch),
+            "speakers_fitted": len(self._source_pitch),
         }
 
-    def _spoken(self, samples: FloatArray, target: int, known: LogPitch | None) -> FloatArray:
+    def _convert(self, samples: FloatArray, target: int, source: LogPitch | None) -> FloatArray:
         voice = analyse(samples)
-        source = known or log_pitch(voice.f0)
+        source = source or log_pitch(voice.f0)
         f0 = voice.f0
         if self.settings["pitch"] == "gaussian" and source is not None:
             f0 = gaussian_pitch(f0, source, self.pitch[target])
-        fine, _ = frame_counts(len(samples))
-        prosody = Prosody(at_fine_frames(f0, fine), energy_of(samples))
+        count, _ = frame_counts(len(samples))
+        prosody = Prosody(every_8_ms(f0, count), energy_of(samples))
         rows = self.network.run(
-            stacked(_heard(voice, fine))[None],
+            stacked(_coded(voice, count))[None],
             prosody_table(prosody)[None],
             self.codes[target][None],
         )
-        envelopes = rows.reshape(-1, ENVELOPE + 1)[:fine]
+        envelopes = rows.reshape(-1, ENVELOPE + 1)[:count]
         return keep_energy(WorldVocoder().synthesise(envelopes, f0, len(samples)), samples)
 
 
 METHODS.add(Dar.name, Dar)
 
 
-def _heard(voice: Voice, count: int) -> Features:
-    """Coded envelope and aperiodicity, read off every 8 ms."""
-    envelope, band = (at_fine_frames(one, count) for one in (voice.envelope, voice.aperiodicity))
-    return coded_frames(np.ascontiguousarray(envelope), np.ascontiguousarray(band))
+def _coded(voice: Voice, count: int) -> Features:
+    """Code envelope and aperiodicity every 8 ms."""
+    return coded_frames(
+        np.ascontiguousarray(every_8_ms(voice.envelope, count)),
+        np.ascontiguousarray(every_8_ms(voice.aperiodicity, count)),
+    )
 
 
-def _voices(path: Path | None) -> tuple[Features, list[LogPitch]]:
-    own = Path(str(files("sottovoce.anonymise.voice") / "models" / "dar_voices.npz"))
-    path = path or own
+def _load_targets(path: Path | None) -> tuple[Features, list[LogPitch]]:
+    """Read the codes and the pitch of target speakers, by default those of the package."""
+    path = path or Path(str(files("sottovoce.anonymise.voice") / "models" / "dar_voices.npz"))
     check_there(path)
-    found = load_arrays(path, ("codes", "pitch"), save="sottovoce train synthesiser --model dar")
-    codes, pitch = found["codes"], found["pitch"]
+    arrays = load_arrays(path, ("codes", "pitch"), save="sottovoce train synthesiser --model dar")
+    codes, pitch = arrays["codes"], arrays["pitch"]
     if codes.ndim != 2 or pitch.shape != (len(codes), 2) or not len(codes):
-        raise InputError(f"{path}: codes of shape {codes.shape}; train the voices again")
+        raise InputError(
+            f"{path}: codes of shape {codes.shape}; train the voices again", code="wrong-shape"
+        )
     return codes.astype(np.float32), [LogPitch(*map(float, row)) for row in pitch]

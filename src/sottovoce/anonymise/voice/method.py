@@ -1,45 +1,105 @@
-"""What a voice anonymiser is: its protocol, its card, its settings, and how one is made by name.
+"""The protocol of a voice anonymiser, its card and settings, and construction by name.
 
-A package adds its own with an entry point in the group ``sottovoce.voice``: a class with a ``card``
-that takes a :class:`~sottovoce.anonymise.keys.Secret` and the settings of the card.
+A third-party package adds a method with an entry point in the group ``sottovoce.voice``. The entry
+point names a class that has a class attribute ``card`` (:class:`MethodCard`), is called with a
+:class:`~sottovoce.anonymise.keys.Secret` and the settings of the card as keyword arguments, and
+whose instances follow :class:`VoiceAnonymiser`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, Literal, Protocol, Self
 
 from sottovoce.anonymise.keys import Secret
 from sottovoce.core.errors import UsageError
+from sottovoce.core.records import Json, JsonObject, Record
 from sottovoce.core.registry import Registry, did_you_mean
 from sottovoce.core.types import Audio
-from sottovoce.corpus.utterance import Corpus
+from sottovoce.corpus.audio import load_native
+from sottovoce.corpus.utterance import Corpus, Utterance
+
+SettingValue = float | str | Path | None
+"""Value of a setting: a number, a word, or a path that may be absent."""
+FitNeed = Literal["unused", "optional", "required"]
+"""Whether :meth:`VoiceAnonymiser.fit` does nothing, improves the result, or must be called."""
 
 
 class VoiceAnonymiser(Protocol):
-    """Changes the voice of recordings; what it draws follows from its secret and the names."""
+    """A method that changes the voice of recordings.
+
+    The program calls the methods in this order:
+
+    1. The class with a secret and settings. All random draws must follow from the secret and
+       from the names of speaker and utterance
+       (:meth:`~sottovoce.anonymise.keys.Secret.generator`), so that the same secret repeats them.
+    2. :meth:`fit`, exactly once, with all recordings that are going to be anonymised: the corpus,
+       or a corpus of one utterance where a single recording is anonymised. Commands, audits and
+       the service always call it before the first :meth:`transform`, so a method may rely on it.
+       In Python the caller is responsible for it; :func:`transform_recording` does both steps
+       for a single recording.
+    3. :meth:`transform` for each recording, possibly from several threads at once.
+    4. :meth:`record` at any time.
+    """
 
     @property
     def name(self) -> str:
-        """As in the registry."""
+        """Name of the method in the registry."""
 
     def fit(self, corpus: Corpus) -> Self:
-        """Learn what is needed of the speakers to be anonymised; often nothing."""
+        """Learn what the method needs to know about the speakers; often nothing.
 
-    def transform(self, audio: Audio, rate: int, *, speaker: str, utterance: str) -> Audio:
-        """The recording in another voice: same length, rate and loudness, finite, within ±1.
+        A recording that cannot be read must be skipped here: ``transform`` reports it.
 
-        May be called from several threads at once.
+        Parameters
+        ----------
+        corpus : Corpus
+            All recordings that are going to be anonymised.
+
+        Returns
+        -------
+        Self
+            The method itself.
         """
 
-    def record(self) -> dict[str, Any]:
-        """Method and settings, for the record; never the secret or what was drawn with it."""
+    def transform(self, audio: Audio, rate: int, *, speaker: str, utterance: str) -> Audio:
+        """Return the recording in another voice. Must be safe to call from several threads.
+
+        Parameters
+        ----------
+        audio : ndarray of float32, shape (n,)
+            One channel, samples within ±1.
+        rate : int
+            Sample rate in Hz.
+        speaker : str
+            Id of the speaker; it may be unknown to ``fit``.
+        utterance : str
+            Id of the utterance.
+
+        Returns
+        -------
+        ndarray of float32, shape (n,)
+            As many samples at the same rate and loudness, finite and within ±1.
+
+        Raises
+        ------
+        InputError
+            If the recording cannot be anonymised.
+        """
+
+    def record(self) -> JsonObject:
+        """Return method and settings for ``anonymisation.json``.
+
+        The record never contains the secret or anything drawn with it. Two methods with different
+        output for the same secret must have different records: finished files are reused when the
+        record is the same.
+        """
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting of a method: what it may be, and in one line what it does.
+    """A setting of a method: the values it accepts and a line of help.
 
     >>> share = Setting("share", 0.5, "How much.", low=0, high=1, words=("all",))
     >>> share.checked("0.25", "example"), share.checked("all", "example")
@@ -49,83 +109,188 @@ class Setting:
     """
 
     name: str
-    default: Any
+    default: SettingValue
     help: str
     low: float | None = None
+    """Smallest number; None if the setting is not a number."""
     high: float | None = None
+    """Largest number; None if the setting is not a number."""
     words: tuple[str, ...] = ()
-    """Words that may stand there, instead of a number or as the only choices."""
+    """Words that are accepted instead of a number, or as the only choices."""
     whole: bool = False
+    """Whether the number must be an integer."""
     path: bool = False
-    """A file or folder, or None."""
+    """Whether the value is a file or folder, or None."""
 
     @property
     def range(self) -> str:
-        """What it may be, for a person."""
+        """The accepted values as text."""
         choices = [f"{self.low:g} to {self.high:g}"] if self.low is not None else []
         return " | ".join([*choices, *self.words, *(["PATH"] if self.path else [])])
 
-    def checked(self, value: Any, method: str) -> Any:
-        """The value in its own type, or an error that names the range."""
+    def checked(self, value: SettingValue, method: str) -> SettingValue:
+        """Convert a value to the type of the setting and check its range.
+
+        Parameters
+        ----------
+        value : float, str, Path or None
+            The value, also as text typed by a user.
+        method : str
+            Name of the method, for error messages.
+
+        Returns
+        -------
+        float, str, Path or None
+            The value in its type.
+
+        Raises
+        ------
+        UsageError
+            If the value is not accepted (``out-of-range``).
+        """
         if isinstance(value, str) and value in self.words:
             return value
         if self.path:
-            return None if value is None else Path(value)
-        number = None if self.low is None else _number(value)
-        if number is None or not self.low <= number <= self.high:  # type: ignore[operator]
-            wanted = did_you_mean("choice", value, list(self.words)) if self._word(value) else ""
-            hint = wanted or f"use {self.range}"
-            raise UsageError(f"{method}: {self.name}={value}: {hint}")
+            return None if value is None else Path(str(value))
+        number = _number(value)
+        if number is None or not self._contains(number):
+            raise UsageError(
+                f"{method}: {self.name}={value}: {self._hint(value)}", code="out-of-range"
+            )
         if self.whole and number != int(number):
-            raise UsageError(f"{method}: {self.name}={value}: use a whole number")
+            raise UsageError(
+                f"{method}: {self.name}={value}: use a whole number", code="out-of-range"
+            )
         return int(number) if self.whole else number
 
-    def _word(self, value: Any) -> bool:
-        return isinstance(value, str) and self.low is None
+    def _contains(self, number: float) -> bool:
+        return self.low is not None and self.high is not None and self.low <= number <= self.high
+
+    def _hint(self, value: SettingValue) -> str:
+        if isinstance(value, str) and self.low is None:
+            return did_you_mean("choice", value, list(self.words))
+        return f"use {self.range}"
 
 
-def _number(value: Any) -> float | None:
+def _number(value: SettingValue) -> float | None:
     try:
-        return float(value)
+        return float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         return None
 
 
+class Settings(dict[str, SettingValue]):
+    """Checked settings of a method by name, with access by type."""
+
+    def number(self, name: str) -> float:
+        """Return a setting that is a number.
+
+        Parameters
+        ----------
+        name : str
+            Name of the setting.
+        """
+        value = self[name]
+        if not isinstance(value, int | float):
+            raise TypeError(f"the setting {name} is not a number")
+        return value
+
+    def count(self, name: str) -> int | None:
+        """Return a setting that is an integer, or None where a word stands for it.
+
+        Parameters
+        ----------
+        name : str
+            Name of the setting.
+        """
+        value = self[name]
+        return value if isinstance(value, int) else None
+
+    def word(self, name: str) -> str:
+        """Return a setting that is a word.
+
+        Parameters
+        ----------
+        name : str
+            Name of the setting.
+        """
+        value = self[name]
+        if not isinstance(value, str):
+            raise TypeError(f"the setting {name} is not a word")
+        return value
+
+    def path(self, name: str) -> Path | None:
+        """Return a setting that is a path.
+
+        Parameters
+        ----------
+        name : str
+            Name of the setting.
+        """
+        value = self[name]
+        if value is not None and not isinstance(value, Path):
+            raise TypeError(f"the setting {name} is not a path")
+        return value
+
+
 @dataclass(frozen=True, slots=True)
-class MethodCard:
-    """What has to be known of a method before it is used."""
+class MethodCard(Record):
+    """Description of a method: settings, capabilities, and what it does not protect."""
 
     name: str
     summary: str
     """One sentence."""
     settings: tuple[Setting, ...]
     keeps: tuple[str, ...]
-    """What of a recording is kept, such as ``duration``; each is also what still leaks."""
+    """Properties of a recording that are kept, such as ``duration``; each of them still leaks."""
     leaks: str
-    """One sentence: what an attacker can go by."""
+    """One sentence: what an attacker can use."""
     reversible: str
-    """Whether someone who knows the draws gets the voice back."""
+    """Whether somebody who knows the draws can recover the voice."""
     reference: str
+    fit: FitNeed = "required"
+    """Whether ``fit`` is unused, optional (speakers unknown to it work too) or required."""
+    draws: tuple[str, ...] = ()
+    """What is drawn with the secret, such as ``target speaker``; empty if nothing is."""
 
-    def checked(self, **given: Any) -> dict[str, Any]:
-        """All settings, those not given by default; an unknown name or value is an error."""
-        known = {one.name: one for one in self.settings}
-        for name in given:
+    def checked(self, **values: SettingValue) -> Settings:
+        """Check settings and add the defaults of those that are not given.
+
+        Parameters
+        ----------
+        **values : float, str, Path or None
+            Settings by name, also as text typed by a user.
+
+        Returns
+        -------
+        Settings
+            All settings of the method.
+
+        Raises
+        ------
+        UsageError
+            If a name is unknown (``unknown-name``) or a value not accepted (``out-of-range``).
+        """
+        known = {setting.name: setting for setting in self.settings}
+        for name in values:
             if name not in known:
-                raise UsageError(f"{self.name}: {did_you_mean('setting', name, list(known))}")
-        return {
-            name: one.checked(given[name], self.name) if name in given else one.default
-            for name, one in known.items()
-        }
+                hint = did_you_mean("setting", name, list(known))
+                raise UsageError(f"{self.name}: {hint}", code="unknown-name")
+        settings = Settings({name: setting.default for name, setting in known.items()})
+        settings.update({name: known[name].checked(values[name], self.name) for name in values})
+        return settings
 
-    def to_dict(self) -> dict[str, Any]:
-        """By name."""
-        plain = {name: getattr(self, name) for name in self.__slots__ if name != "settings"}
-        settings = {
-            one.name: {"default": one.default, "range": one.range, "help": one.help}
-            for one in self.settings
+    def to_dict(self) -> JsonObject:
+        """Return the fields by name; settings as default, range and help by name."""
+        settings: JsonObject = {
+            setting.name: {
+                "default": plain_value(setting.default),
+                "range": setting.range,
+                "help": setting.help,
+            }
+            for setting in self.settings
         }
-        return {**plain, "keeps": list(self.keeps), "settings": settings}
+        return {**Record.to_dict(self), "settings": settings}
 
 
 class MethodClass(Protocol):
@@ -134,23 +299,104 @@ class MethodClass(Protocol):
     card: MethodCard
 
     def __call__(self, *args: Any, **settings: Any) -> VoiceAnonymiser:
-        """Called with the secret and, by name, the settings."""
+        """Make an anonymiser; called with the secret and, by name, the settings of the card."""
 
 
 METHODS: Registry[MethodClass] = Registry("voice anonymiser", group="sottovoce.voice")
 
 
-def make_method(name: str, secret: Secret | None = None, **settings: Any) -> VoiceAnonymiser:
-    """An anonymiser by name; settings may be text as a person types it.
+def make_method(
+    name: str, secret: Secret | None = None, **settings: SettingValue
+) -> VoiceAnonymiser:
+    """Make a voice anonymiser by name.
 
-    Without a secret a new one is made, and the draws can never be repeated.
+    Parameters
+    ----------
+    name : str
+        A registered method, such as ``mcadams``.
+    secret : Secret, optional
+        The key of all draws. By default a new one is generated, and the draws can never be
+        repeated.
+    **settings : float, str, Path or None
+        Settings of the method's card, also as text typed by a user.
+
+    Returns
+    -------
+    VoiceAnonymiser
+        The method, before :meth:`VoiceAnonymiser.fit`.
+
+    Raises
+    ------
+    UsageError
+        If the method or a setting is unknown, or a value is out of range.
     """
-    made = METHODS[name]
-    given = made.card.checked(**settings)
-    return made(secret or Secret.generate(), **{key: given[key] for key in settings})
+    method_class = METHODS[name]
+    checked = method_class.card.checked(**settings)
+    chosen = {setting: checked[setting] for setting in settings}
+    return method_class(secret or Secret.generate(), **chosen)
 
 
-def recorded(name: str, settings: dict[str, Any]) -> dict[str, Any]:
-    """Name and settings as they go into a record: files by their name only."""
-    plain = {key: one.name if isinstance(one, Path) else one for key, one in settings.items()}
+def fit_recording(method: VoiceAnonymiser, utterance: Utterance) -> None:
+    """Make a method ready for a single recording: fit it on a corpus of that recording alone.
+
+    Parameters
+    ----------
+    method : VoiceAnonymiser
+        A method that has not been fitted.
+    utterance : Utterance
+        The recording, with the ids that ``transform`` is going to be called with.
+    """
+    method.fit(Corpus(utterance.path.name, utterance.path.parent, (utterance,)))
+
+
+def transform_recording(method: VoiceAnonymiser, utterance: Utterance) -> tuple[Audio, int]:
+    """Anonymise a single recording that belongs to no corpus.
+
+    Parameters
+    ----------
+    method : VoiceAnonymiser
+        A method that has not been fitted; it is fitted on the recording.
+    utterance : Utterance
+        The recording and the ids of utterance and speaker.
+
+    Returns
+    -------
+    audio : ndarray of float32, shape (n,)
+        The recording in another voice.
+    rate : int
+        Its sample rate in Hz.
+
+    Raises
+    ------
+    InputError
+        If the recording cannot be read or anonymised.
+    """
+    audio, rate = load_native(utterance)
+    fit_recording(method, utterance)
+    changed = method.transform(audio, rate, speaker=utterance.speaker, utterance=utterance.id)
+    return changed, rate
+
+
+def method_record(name: str, settings: Settings) -> JsonObject:
+    """Return method and settings as :meth:`VoiceAnonymiser.record` does; paths by file name only.
+
+    Parameters
+    ----------
+    name : str
+        Name of the method.
+    settings : Settings
+        Its checked settings.
+    """
+    plain: JsonObject = {name: plain_value(value) for name, value in settings.items()}
     return {"method": name, "settings": plain}
+
+
+def plain_value(value: SettingValue) -> Json:
+    """Return the value of a setting as JSON holds it; of a path only the file name.
+
+    Parameters
+    ----------
+    value : float, str, Path or None
+        A checked value.
+    """
+    return value.name if isinstance(value, Path) else value

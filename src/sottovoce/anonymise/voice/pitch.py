@@ -1,4 +1,4 @@
-"""Pitch of one speaker brought to that of another: by mean and spread, or by percentiles.
+"""Conversion of a speaker's F0 to that of another speaker, by mean and spread or by percentiles.
 
 Only voiced frames (F0 above 0) are changed, and whether a frame is voiced never changes.
 COMPRISE deliverable D2.3 (2021), equations 3 and 4.
@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from sottovoce.core.types import FloatArray
 
 LOWEST, HIGHEST = 50.0, 600.0
-"""Hertz between which mapped pitch stays."""
-NARROWEST = 0.02
-"""Least spread of log F0 that is believed: a third of a semitone; less would be blown up."""
-ENOUGH = 20
-"""Voiced frames from which on an utterance tells its own distribution."""
+"""Range of converted F0 in Hz."""
+MINIMUM_SPREAD = 0.02
+"""Smallest standard deviation of log F0 (a third of a semitone): less would be over-amplified."""
+MINIMUM_VOICED = 20
+"""Voiced frames from which on the F0 distribution of an utterance is used."""
 
 
 class LogPitch(NamedTuple):
@@ -29,15 +29,41 @@ class LogPitch(NamedTuple):
 
 
 def log_pitch(f0: FloatArray) -> LogPitch | None:
-    """Mean and spread of the voiced frames; None where nothing is voiced."""
+    """Compute mean and standard deviation of log F0 over voiced frames.
+
+    Parameters
+    ----------
+    f0 : ndarray of float64
+        F0 in Hz, 0 where unvoiced.
+
+    Returns
+    -------
+    LogPitch or None
+        None if no frame is voiced.
+    """
     logs = np.log(f0[f0 > 0])
     return LogPitch(float(logs.mean()), float(logs.std())) if len(logs) else None
 
 
 def gaussian_pitch(f0: FloatArray, source: LogPitch, target: LogPitch) -> FloatArray:
-    """log F0' = (log F0 − μ_o) / σ_o · σ_t + μ_t."""
+    """Convert F0 by mean and spread: log F0' = (log F0 − μ_o) / σ_o · σ_t + μ_t.
+
+    Parameters
+    ----------
+    f0 : ndarray of float64, shape (frames,)
+        F0 in Hz, 0 where unvoiced.
+    source : LogPitch
+        Of the speaker (μ_o, σ_o).
+    target : LogPitch
+        Of the target speaker (μ_t, σ_t).
+
+    Returns
+    -------
+    ndarray of float64, shape (frames,)
+        Converted F0, 0 where unvoiced.
+    """
     voiced = f0 > 0
-    stretch = target.sd / max(source.sd, NARROWEST)
+    stretch = target.sd / max(source.sd, MINIMUM_SPREAD)
     logs = (np.log(f0[voiced]) - source.mean) * stretch + target.mean
     mapped = f0.copy()
     mapped[voiced] = np.exp(np.clip(logs, np.log(LOWEST), np.log(HIGHEST)))
@@ -47,25 +73,37 @@ def gaussian_pitch(f0: FloatArray, source: LogPitch, target: LogPitch) -> FloatA
 def percentile_pitch(
     f0: FloatArray, target: FloatArray, *, source: FloatArray | None = None
 ) -> FloatArray:
-    """F0' = F_t⁻¹(F_o(F0)): each frame takes the target's pitch of the same percentile.
+    """Convert F0 by percentiles: F0' = F_t⁻¹(F_o(F0)).
 
-    ``target`` and ``source`` are F0 values or evenly spaced percentiles of the two speakers. The
-    distribution F_o is that of the utterance; with fewer than 20 voiced frames it is ``source``'s,
-    since a single syllable would be stretched over the whole range of the target otherwise. With
-    neither, the utterance's median goes to the target's and its shape is kept.
+    F_o is the distribution of the utterance. With fewer than 20 voiced frames it is that of
+    ``source``, because a single syllable would be stretched over the whole range of the target.
+    With neither, the median is moved to that of the target and the shape of the contour is kept.
+
+    Parameters
+    ----------
+    f0 : ndarray of float64, shape (frames,)
+        F0 in Hz, 0 where unvoiced.
+    target : ndarray of float64
+        F0 values, or evenly spaced percentiles, of the target speaker.
+    source : ndarray of float64, optional
+        F0 values, or evenly spaced percentiles, of the speaker.
+
+    Returns
+    -------
+    ndarray of float64, shape (frames,)
+        Converted F0, 0 where unvoiced.
     """
     voiced = f0 > 0
     target = np.sort(target[target > 0])
     if not voiced.any() or not len(target):
         return f0.copy()
-    own = f0[voiced]
-    if len(own) < ENOUGH:
-        known = source[source > 0] if source is not None else own[:0]
-        if len(known) < 2:
+    distribution = f0[voiced]
+    if len(distribution) < MINIMUM_VOICED:
+        distribution = source[source > 0] if source is not None else f0[:0]
+        if len(distribution) < 2:
             return _to_median(f0, voiced, float(np.median(target)))
-        own = known
     mapped = f0.copy()
-    mapped[voiced] = np.interp(_share_below(f0[voiced], own), _shares(target), target)
+    mapped[voiced] = np.interp(_cumulative(f0[voiced], distribution), _shares(target), target)
     return mapped
 
 
@@ -75,11 +113,11 @@ def _to_median(f0: FloatArray, voiced: NDArray[np.bool_], median: float) -> Floa
     return mapped
 
 
-def _share_below(values: FloatArray, sample: FloatArray) -> FloatArray:
-    """F(x) of a sample: 0 at its lowest, 1 at its highest, straight between; ties in their middle.
+def _cumulative(values: FloatArray, sample: FloatArray) -> FloatArray:
+    """Distribution function of a sample: 0 at its minimum, 1 at its maximum, linear between.
 
-    The exact inverse of reading percentiles off the sample, so that a speaker mapped onto
-    themselves stays as they are.
+    Ties get their mean. This is the exact inverse of interpolating percentiles of the sample, so a
+    speaker converted to themselves does not change.
     """
     ordered = np.sort(sample)
     distinct, first, count = np.unique(ordered, return_index=True, return_counts=True)

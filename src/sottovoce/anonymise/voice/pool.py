@@ -1,7 +1,7 @@
-"""The voices from which pseudo-speakers are made: vectors, gender, pitch, and how near they are.
+"""The pool of voices from which pseudo-speakers are made: speaker vectors, gender and pitch.
 
-A pool holds no audio. It is stored as a ``.npz`` file of plain arrays; one of 223 readers of
-LibriSpeech ships with the package.
+A pool contains no audio. It is stored as a ``.npz`` file of plain arrays. A pool of 223 readers of
+LibriSpeech comes with the package.
 """
 
 from __future__ import annotations
@@ -12,59 +12,70 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sottovoce.anonymise.voice.clusters import affinity_propagation
 from sottovoce.core.arrays import Arrays, load_arrays
+from sottovoce.core.clustering import affinity_propagation
 from sottovoce.core.errors import InputError, TooFewError
 from sottovoce.core.files import check_there, write_bytes
-from sottovoce.core.types import FloatArray, Progress, Vectors
+from sottovoce.core.records import Record, dump_json, from_json
+from sottovoce.core.types import FloatArray, IntArray, Names, Progress, Vector, Vectors
 from sottovoce.corpus.audio import load_audio
 from sottovoce.corpus.utterance import Corpus
 from sottovoce.signal.world import RATE, find_f0
 from sottovoce.speaker.embeddings import Embeddings
-from sottovoce.speaker.encoders import Encoder
+from sottovoce.speaker.encoders import Encoder, EncoderCard
 from sottovoce.speaker.plda import Frontend, Plda
 
 PERCENTILES = 101
-"""Of the voiced F0 of a speaker, from the lowest to the highest."""
-SMALLEST = 4
-"""Speakers of each gender below which nobody can hide among them."""
+"""Percentiles of the voiced F0 of a speaker, from the minimum to the maximum."""
+MINIMUM = 4
+"""Smallest number of speakers of each gender."""
+UNVOICED_F0 = 150.0
+"""Median F0 in Hz of a voice without voiced frames."""
 SAVE = "sottovoce train synthesiser"
 _ARRAYS = ("speakers", "gender", "vectors", "pitch", "exemplars", "card")
 _PLDA = ("centre", "length_norm", "mean", "transform", "psi", "share")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Heard:
-    """What a pool takes from one recording."""
+class VoiceSample:
+    """Speaker vector and F0 of a recording."""
 
     speaker: str
     gender: str
-    vector: Vectors
+    vector: Vector
     f0: FloatArray
-    """Hertz, 0 where unvoiced."""
+    """In Hz, 0 where unvoiced."""
+
+
+@dataclass(frozen=True, slots=True)
+class PoolCard(Record):
+    """Origin of a pool."""
+
+    encoder: EncoderCard
+    """The encoder of the speaker vectors."""
+    origin: str
+    """Name of the corpus."""
+    licence: str
 
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """Voices of an anonymisation pool, one row a speaker."""
+    """Voices of an anonymisation pool, one row per speaker."""
 
-    speakers: NDArray[np.str_]
-    gender: NDArray[np.str_]
+    speakers: Names
+    gender: Names
     """``f`` or ``m``."""
     vectors: Vectors
     """Mean speaker vectors."""
     pitch: FloatArray
-    """Evenly spaced percentiles of voiced F0 in hertz."""
-    exemplars: NDArray[np.int64]
-    """For each speaker the one that stands for its cluster."""
+    """Evenly spaced percentiles of voiced F0 in Hz, speakers × 101."""
+    exemplars: IntArray
+    """For each speaker the row of the exemplar of its cluster."""
     plda: Plda
-    card: dict[str, Any]
-    """Encoder, origin and licence."""
+    card: PoolCard
 
     def __len__(self) -> int:
         return len(self.speakers)
@@ -79,62 +90,141 @@ class Pool:
         licence: str = "not stated",
         progress: Progress | None = None,
     ) -> Pool:
-        """Take vectors and pitch from ``corpus``; learn PLDA from it and the ``background``.
+        """Build a pool from recordings.
 
-        PLDA learns from several recordings of a speaker, so one of the two must have them.
+        Parameters
+        ----------
+        corpus : Corpus
+            Recordings of the speakers of the pool, with gender.
+        encoder : Encoder
+            Gives the speaker vectors.
+        background : Corpus, optional
+            Further recordings to train PLDA on. PLDA needs several recordings of a speaker, so
+            one of the two corpora must have them.
+        licence : str, default "not stated"
+            Licence of the recordings.
+        progress : callable, optional
+            Called with the number of recordings done and their total.
+
+        Returns
+        -------
+        Pool
+            Speakers without voiced speech are left out.
+
+        Raises
+        ------
+        InputError
+            If a speaker of the pool has no gender (``missing-column``).
+        TooFewError
+            If there are fewer than four speakers of a gender.
         """
-        others = () if background is None else background.utterances
-        heard = []
-        for one in (*corpus, *others):
-            audio = load_audio(one, RATE)
+        extra = () if background is None else background.utterances
+        samples = []
+        for utterance in (*corpus, *extra):
+            audio = load_audio(utterance, RATE)
             f0, _ = find_f0(audio.astype(np.float64))
-            heard.append(Heard(one.speaker, one.gender, encoder.embed(audio, RATE), f0))
+            vector = encoder.embed(audio, RATE)
+            samples.append(VoiceSample(utterance.speaker, utterance.gender, vector, f0))
             if progress:
-                progress(len(heard), len(corpus) + len(others))
-        origin = {"encoder": encoder.card.to_dict(), "origin": corpus.name, "licence": licence}
-        return cls.of(heard[: len(corpus)], heard[len(corpus) :], origin)
+                progress(len(samples), len(corpus) + len(extra))
+        card = PoolCard(encoder.card, corpus.name, licence)
+        return cls.from_samples(samples[: len(corpus)], samples[len(corpus) :], card)
 
     @classmethod
-    def of(cls, heard: list[Heard], background: list[Heard], card: dict[str, Any]) -> Pool:
-        """Put the voices heard together; speakers of whom nothing is voiced are left out."""
-        rows = [row for row in (_speaker(own) for own in _by_speaker(heard)) if row[3].any()]
-        names, genders, means, pitches = zip(*rows, strict=True) if rows else ((),) * 4
-        _check_genders(names, genders)
-        vectors = np.stack(means).astype(np.float32)
-        plda = _fit_plda([*heard, *background])
-        clusters = affinity_propagation(plda_affinity(plda, vectors, vectors))
+    def from_samples(
+        cls, samples: list[VoiceSample], background: list[VoiceSample], card: PoolCard
+    ) -> Pool:
+        """Build a pool from analysed recordings.
+
+        Parameters
+        ----------
+        samples : list of VoiceSample
+            Recordings of the speakers of the pool.
+        background : list of VoiceSample
+            Further recordings to train PLDA on.
+        card : PoolCard
+            Origin of the pool.
+
+        Returns
+        -------
+        Pool
+            Speakers without voiced speech are left out.
+
+        Raises
+        ------
+        InputError
+            If a speaker has no gender (``missing-column``).
+        TooFewError
+            If there are fewer than four speakers of a gender.
+        """
+        speakers = [_mean_voice(group) for group in _by_speaker(samples)]
+        voiced = [voice for voice in speakers if voice.f0.any()]
+        _check_genders(voiced)
+        vectors = np.stack([voice.vector for voice in voiced]).astype(np.float32)
+        plda = _fit_plda([*samples, *background])
         return cls(
-            np.array(names), np.array(genders), vectors, np.stack(pitches), clusters, plda, card
+            np.array([voice.speaker for voice in voiced]),
+            np.array([voice.gender for voice in voiced]),
+            vectors,
+            np.stack([voice.f0 for voice in voiced]),
+            affinity_propagation(plda_affinity(plda, vectors, vectors)),
+            plda,
+            card,
         )
 
     @cached_property
     def centre(self) -> FloatArray:
-        """The mean of all vectors."""
+        """Mean of all vectors."""
         return np.asarray(self.vectors.mean(0, dtype=np.float64))
 
     @cached_property
     def norm(self) -> float:
-        """The typical distance of a voice from the centre: the median."""
+        """Median distance of a voice from the centre."""
         return float(np.median(np.linalg.norm(self.vectors - self.centre, axis=1)))
 
-    def affinity(self, vector: Vectors, distance: str) -> FloatArray:
-        """How near each voice is to ``vector``: a cosine, or the log-likelihood ratio of PLDA."""
+    def affinity(self, vector: Vector, distance: str) -> FloatArray:
+        """Compare a voice with all voices of the pool.
+
+        Parameters
+        ----------
+        vector : ndarray of float32, shape (d,)
+            A speaker vector.
+        distance : {"plda", "cosine"}
+            Log-likelihood ratio of PLDA, or cosine.
+
+        Returns
+        -------
+        ndarray of float64, shape (speakers,)
+            Higher is nearer.
+        """
         if distance == "plda":
             return np.asarray(plda_affinity(self.plda, vector[None], self.vectors)[0])
         lengths = np.linalg.norm(self.vectors, axis=1) * np.linalg.norm(vector)
         return np.asarray(self.vectors @ vector / lengths, np.float64)
 
-    def guess_gender(self, vector: Vectors, f0: FloatArray) -> str:
-        """The gender a voice sounds like, by Fisher's direction between those of the pool."""
+    def guess_gender(self, vector: Vector, f0: FloatArray) -> str:
+        """Classify the gender of a voice with Fisher's linear discriminant of the pool.
+
+        Parameters
+        ----------
+        vector : ndarray of float32, shape (d,)
+            A speaker vector.
+        f0 : ndarray of float64, shape (frames,)
+            F0 in Hz, 0 where unvoiced.
+
+        Returns
+        -------
+        {"f", "m"}
+            The more likely gender.
+        """
         direction, middle = self._gender_axis
-        return (
-            "f" if _gender_features(vector[None], f0_median(f0)[None]) @ direction > middle else "m"
-        )
+        features = _gender_features(vector[None], np.asarray(_median_f0(f0))[None])
+        return "f" if features @ direction > middle else "m"
 
     @cached_property
     def _gender_axis(self) -> tuple[FloatArray, float]:
         features = _gender_features(self.vectors, np.median(self.pitch, axis=1))
-        women, men = (features[self.gender == one] for one in "fm")
+        women, men = (features[self.gender == gender] for gender in "fm")
         within = np.cov(women.T) * len(women) + np.cov(men.T) * len(men)
         within = within / len(self) + 0.1 * np.trace(within / len(self)) / len(within) * np.eye(
             len(within)
@@ -143,31 +233,48 @@ class Pool:
         return direction, float((women.mean(0) + men.mean(0)) @ direction / 2)
 
     def save(self, path: Path) -> None:
-        """Write it whole or not at all."""
-        front = self.plda.frontend
+        """Write the pool to a ``.npz`` file atomically.
+
+        Parameters
+        ----------
+        path : Path
+            The file; an existing one is replaced.
+        """
+        frontend = self.plda.frontend
         arrays: Arrays = {
             "speakers": self.speakers,
             "gender": self.gender,
             "vectors": self.vectors,
             "pitch": self.pitch.astype(np.float32),
             "exemplars": self.exemplars,
-            "card": np.array(json.dumps(self.card)),
-            "centre": front.centre,
-            "length_norm": np.array(front.length_norm),
+            "card": np.array(dump_json(self.card, indent=None).strip()),
+            "centre": frontend.centre,
+            "length_norm": np.array(frontend.length_norm),
             "mean": self.plda.mean,
             "transform": self.plda.transform,
             "psi": self.plda.psi,
             "share": np.array(self.plda.share),
         }
-        if front.projection is not None:
-            arrays["projection"] = front.projection
+        if frontend.projection is not None:
+            arrays["projection"] = frontend.projection
         buffer = io.BytesIO()
         np.savez_compressed(buffer, allow_pickle=False, **arrays)
         write_bytes(path, buffer.getvalue())
 
     @classmethod
     def load(cls, path: Path | None = None) -> Pool:
-        """Read a pool; the one that ships with the package unless a file is named."""
+        """Read a pool.
+
+        Parameters
+        ----------
+        path : Path, optional
+            A file that :meth:`save` wrote; by default the pool that comes with the package.
+
+        Raises
+        ------
+        InputError
+            If the file is missing, damaged or not a pool.
+        """
         if path is None:
             path = Path(str(files("sottovoce.anonymise.voice") / "models" / "pool.npz"))
         check_there(path)
@@ -188,74 +295,108 @@ class Pool:
             arrays["pitch"].astype(np.float64),
             arrays["exemplars"],
             plda,
-            json.loads(str(arrays["card"])),
+            _read_card(arrays, path),
         )
 
 
-def plda_affinity(plda: Plda, one: Vectors, other: Vectors) -> FloatArray:
-    """Log-likelihood ratios that pairs of vectors are of one speaker (one × other)."""
-    scores = plda.enrol(one, 1) @ plda.trial(other, 1).T
+def plda_affinity(plda: Plda, left: Vectors, right: Vectors) -> FloatArray:
+    """Compute log-likelihood ratios that pairs of vectors belong to the same speaker.
+
+    Parameters
+    ----------
+    plda : Plda
+        The trained model.
+    left : ndarray of float32, shape (n, d)
+        Vectors of the rows.
+    right : ndarray of float32, shape (m, d)
+        Vectors of the columns.
+
+    Returns
+    -------
+    ndarray of float64, shape (n, m)
+        Log-likelihood ratios.
+    """
+    scores = plda.enrol(left, 1) @ plda.trial(right, 1).T
     return np.asarray(scores, np.float64)
 
 
-def f0_median(f0: FloatArray) -> FloatArray:
-    """The median of voiced F0, as an array without dimensions; 150 Hz where nothing is voiced."""
-    voiced = f0[f0 > 0]
-    return np.asarray(np.median(voiced) if len(voiced) else 150.0)
+def f0_percentiles(f0: FloatArray) -> FloatArray:
+    """Compute evenly spaced percentiles of voiced F0.
 
+    Parameters
+    ----------
+    f0 : ndarray of float64, shape (frames,)
+        F0 in Hz, 0 where unvoiced.
 
-def percentiles(f0: FloatArray) -> FloatArray:
-    """Evenly spaced percentiles of voiced F0."""
+    Returns
+    -------
+    ndarray of float64, shape (101,)
+        From minimum to maximum; zeros if no frame is voiced.
+    """
     voiced = f0[f0 > 0]
     if not len(voiced):
         return np.zeros(PERCENTILES)
     return np.asarray(np.quantile(voiced, np.linspace(0, 1, PERCENTILES)))
 
 
+def _median_f0(f0: FloatArray) -> float:
+    voiced = f0[f0 > 0]
+    return float(np.median(voiced)) if len(voiced) else UNVOICED_F0
+
+
 def _gender_features(vectors: Vectors, medians: FloatArray) -> FloatArray:
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.column_stack((unit * np.sqrt(unit.shape[1]), 4 * np.log(medians / 150.0)))
+    return np.column_stack((unit * np.sqrt(unit.shape[1]), 4 * np.log(medians / UNVOICED_F0)))
 
 
-def _by_speaker(heard: list[Heard]) -> list[list[Heard]]:
-    own: dict[str, list[Heard]] = {}
-    for one in heard:
-        own.setdefault(one.speaker, []).append(one)
-    return [own[name] for name in sorted(own)]
+def _by_speaker(samples: list[VoiceSample]) -> list[list[VoiceSample]]:
+    groups: dict[str, list[VoiceSample]] = {}
+    for sample in samples:
+        groups.setdefault(sample.speaker, []).append(sample)
+    return [groups[name] for name in sorted(groups)]
 
 
-def _speaker(own: list[Heard]) -> tuple[str, str, Vectors, FloatArray]:
-    vector = np.mean([one.vector for one in own], axis=0)
-    return own[0].speaker, own[0].gender, vector, percentiles(np.concatenate([x.f0 for x in own]))
+def _mean_voice(samples: list[VoiceSample]) -> VoiceSample:
+    """Average the recordings of a speaker; F0 becomes its percentiles."""
+    vector = np.mean([sample.vector for sample in samples], axis=0)
+    f0 = f0_percentiles(np.concatenate([sample.f0 for sample in samples]))
+    return VoiceSample(samples[0].speaker, samples[0].gender, vector, f0)
 
 
-def _fit_plda(heard: list[Heard]) -> Plda:
-    vectors = Embeddings.of(
-        np.stack([one.vector for one in heard]), [one.speaker for one in heard], name="pool"
+def _fit_plda(samples: list[VoiceSample]) -> Plda:
+    embeddings = Embeddings.of(
+        np.stack([sample.vector for sample in samples]),
+        [sample.speaker for sample in samples],
+        name="pool",
     )
-    beyond = len(vectors) - len(vectors.names)
-    enough = beyond >= vectors.dimension
-    return Plda.fit(vectors, lda=None if enough else max(1, min(beyond, len(vectors.names) - 1)))
+    speakers = len(embeddings.names)
+    surplus = len(embeddings) - speakers
+    if surplus >= embeddings.dimension:
+        return Plda.fit(embeddings, lda=None)
+    return Plda.fit(embeddings, lda=max(1, min(surplus, speakers - 1)))
 
 
-def _check_genders(names: tuple[str, ...], genders: tuple[str, ...]) -> None:
-    for name, gender in zip(names, genders, strict=True):
-        if gender not in ("f", "m"):
-            raise InputError(f"pool: speaker {name!r} has no gender f or m; add it to the corpus")
-    for gender, word in (("f", "women"), ("m", "men")):
-        if genders.count(gender) < SMALLEST:
+def _check_genders(voices: list[VoiceSample]) -> None:
+    for voice in voices:
+        if voice.gender not in ("f", "m"):
+            raise InputError(
+                f"pool: speaker {voice.speaker!r} has no gender f or m; add it to the corpus",
+                code="missing-column",
+            )
+    for gender, noun in (("f", "women"), ("m", "men")):
+        count = sum(voice.gender == gender for voice in voices)
+        if count < MINIMUM:
             raise TooFewError(
-                f"pool: {genders.count(gender)} {word}; at least {SMALLEST} of each gender are "
-                "needed to hide among"
+                f"pool: {count} {noun}; at least {MINIMUM} of each gender are needed to hide among"
             )
 
 
 def _check_arrays(arrays: Arrays, path: Path) -> None:
     count = len(arrays["speakers"])
-    size = arrays["centre"].size
+    dimension = arrays["centre"].size
     shapes = {
         "gender": (count,),
-        "vectors": (count, size),
+        "vectors": (count, dimension),
         "pitch": (count, PERCENTILES),
         "exemplars": (count,),
     }
@@ -263,5 +404,16 @@ def _check_arrays(arrays: Arrays, path: Path) -> None:
         if arrays[name].shape != shape:
             raise InputError(
                 f"{path}: {name!r} has shape {arrays[name].shape} instead of {shape}; write the "
-                f"pool again with {SAVE}"
+                f"pool again with {SAVE}",
+                code="wrong-shape",
             )
+
+
+def _read_card(arrays: Arrays, path: Path) -> PoolCard:
+    try:
+        content = json.loads(str(arrays["card"]))
+    except ValueError:
+        raise InputError(
+            f"{path}: the card is not JSON; write the pool again with {SAVE}", code="not-json"
+        ) from None
+    return from_json(PoolCard, content, source=str(path))

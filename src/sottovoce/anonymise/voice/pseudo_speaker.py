@@ -1,7 +1,8 @@
-"""Pseudo-speakers: voices that nobody has, made from those of a pool.
+"""Pseudo-speakers: voices of nobody, averaged from voices of a pool.
 
-The choices are those of COMPRISE deliverable D2.3 (2021) and Srivastava et al. 2020: how distance
-is taken, how near to the source the voices are, their gender, and for whom a new one is made.
+The design choices are those of COMPRISE deliverable D2.3 (2021) and Srivastava et al. 2020: the
+distance, the proximity of the voices to the source speaker, their gender, and whether a
+pseudo-speaker is made for each speaker or each utterance.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.voice.pool import Pool
 from sottovoce.core.errors import TooFewError
-from sottovoce.core.types import FloatArray, IntArray, Vectors
+from sottovoce.core.types import FloatArray, IntArray, Vector
 
 DISTANCES = ("plda", "cosine")
 PROXIMITIES = ("dense", "random", "near", "far", "sparse")
@@ -21,65 +22,90 @@ GENDERS = ("same", "opposite", "random")
 ASSIGNMENTS = ("speaker", "utterance")
 
 CANDIDATES, AVERAGED = 200 / 1160, 100 / 1160
-"""N and N* of the paper, as shares of its pool."""
-RANKED = 0.3
-"""Share of the clusters, the largest or the smallest, of which one is drawn: 10 of some 32."""
-MEMBERS = 0.5
-"""Share of a cluster's voices that are averaged."""
+"""N and N* of the paper, as shares of the size of the pool."""
+CLUSTER_SHARE = 0.3
+"""Share of the clusters, the largest or smallest, from which one is drawn: 10 of about 32."""
+MEMBER_SHARE = 0.5
+"""Share of the voices of a cluster that are averaged."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PseudoSpeaker:
-    """A voice that nobody has."""
+    """An average of voices of a pool."""
 
-    vector: Vectors
+    vector: Vector
     members: IntArray
-    """Rows of the pool of which it is the mean."""
+    """Rows of the pool that were averaged."""
     gender: str
     pitch: FloatArray
-    """Percentiles of F0 in hertz: those of its members, averaged."""
+    """Percentiles of F0 in Hz, averaged over the members."""
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
-    """How the voices of a pseudo-speaker are chosen."""
+class MemberSelection:
+    """How the voices of a pseudo-speaker are selected."""
 
     distance: str = "plda"
+    """One of :data:`DISTANCES`."""
     proximity: str = "dense"
+    """One of :data:`PROXIMITIES`."""
     gender: str = "same"
+    """One of :data:`GENDERS`."""
     assignment: str = "speaker"
+    """One of :data:`ASSIGNMENTS`."""
     candidates: int | None = None
-    """N, from which near and far draw; by the pool's size unless given."""
+    """N, from which ``near`` and ``far`` draw; by default a share of the pool."""
     averaged: int | None = None
-    """N*, how many are averaged by random, near and far; by the pool's size unless given."""
+    """N*, how many ``random``, ``near`` and ``far`` average; by default a share of the pool."""
 
     def make(
-        self, pool: Pool, source: Vectors, gender: str, secret: Secret, speaker: str, utterance: str
+        self, pool: Pool, source: Vector, gender: str, secret: Secret, speaker: str, utterance: str
     ) -> PseudoSpeaker:
-        """A pseudo-speaker for a source vector and gender; the secret and the names decide all.
+        """Make a pseudo-speaker; all draws follow from the secret and the ids.
 
-        Whatever the assignment, a random gender is drawn once for a speaker.
+        Parameters
+        ----------
+        pool : Pool
+            The available voices.
+        source : ndarray of float32, shape (d,)
+            Vector of the speaker.
+        gender : {"f", "m"}
+            Gender of the speaker.
+        secret : Secret
+            The key of the draws.
+        speaker, utterance : str
+            Ids. A random gender is drawn for the speaker, whatever the assignment.
+
+        Returns
+        -------
+        PseudoSpeaker
+            The averaged voice.
+
+        Raises
+        ------
+        TooFewError
+            If more voices are to be averaged than there are candidates.
         """
-        wanted = self._gender(gender, secret.generator("pseudo-speaker", "gender", speaker))
+        target_gender = self._gender(gender, secret.generator("pseudo-speaker", "gender", speaker))
         names = (speaker,) if self.assignment == "speaker" else (speaker, utterance)
         rng = secret.generator("pseudo-speaker", *names)
-        allowed = np.flatnonzero(pool.gender == wanted)
+        allowed = np.flatnonzero(pool.gender == target_gender)
         affinity = pool.affinity(source, self.distance)
         if self.proximity in ("dense", "sparse"):
-            members = self._of_cluster(pool, allowed, affinity, rng)
+            members = self._from_cluster(pool, allowed, affinity, rng)
         else:
-            members = self._of_ranks(pool, allowed, affinity, rng)
+            members = self._from_ranking(pool, allowed, affinity, rng)
         return PseudoSpeaker(
-            mean_voice(pool, members), members, wanted, pool.pitch[members].mean(0)
+            average_voice(pool, members), members, target_gender, pool.pitch[members].mean(0)
         )
 
     def _gender(self, source: str, rng: np.random.Generator) -> str:
         if self.gender == "random":
             return str(rng.choice(("f", "m")))
-        other = {"f": "m", "m": "f"}[source]
-        return source if self.gender == "same" else other
+        opposite = {"f": "m", "m": "f"}[source]
+        return source if self.gender == "same" else opposite
 
-    def _of_ranks(
+    def _from_ranking(
         self, pool: Pool, allowed: IntArray, affinity: FloatArray, rng: np.random.Generator
     ) -> IntArray:
         averaged = self.averaged or max(1, round(AVERAGED * len(pool)))
@@ -94,37 +120,64 @@ class Selection:
             )
         return np.sort(rng.choice(allowed, averaged, replace=False))
 
-    def _of_cluster(
+    def _from_cluster(
         self, pool: Pool, allowed: IntArray, affinity: FloatArray, rng: np.random.Generator
     ) -> IntArray:
-        """Half of one of the largest or smallest clusters, never of that nearest the source.
+        """Draw half of one of the largest or smallest clusters, never the one nearest the source.
 
-        Of a cluster only voices of the wanted gender count, in its size as in its mean.
+        Only voices of the target gender count, for the size of a cluster and for its mean.
         """
         clusters = ranked_clusters(pool, allowed, largest=self.proximity == "dense")
         if len(clusters) > 1:
-            near = max(range(len(clusters)), key=lambda i: affinity[clusters[i]].mean())
-            del clusters[near]
-        kept = clusters[: max(1, round(RANKED * len(clusters)))]
-        chosen = kept[rng.integers(len(kept))]
-        count = max(1, int(MEMBERS * len(chosen)))
-        return np.sort(rng.choice(chosen, count, replace=False))
+            nearest = max(range(len(clusters)), key=lambda i: affinity[clusters[i]].mean())
+            del clusters[nearest]
+        eligible = clusters[: max(1, round(CLUSTER_SHARE * len(clusters)))]
+        cluster = eligible[rng.integers(len(eligible))]
+        count = max(1, int(MEMBER_SHARE * len(cluster)))
+        return np.sort(rng.choice(cluster, count, replace=False))
 
 
 def ranked_clusters(pool: Pool, allowed: IntArray, *, largest: bool) -> list[IntArray]:
-    """The clusters of the allowed voices, by size."""
-    exemplars = pool.exemplars[allowed]
-    found = [allowed[exemplars == one] for one in np.unique(exemplars)]
-    return sorted(found, key=len, reverse=largest)
+    """Return the clusters of the allowed voices in order of size.
 
+    Parameters
+    ----------
+    pool : Pool
+        The voices.
+    allowed : ndarray of int64
+        Rows of the pool.
+    largest : bool
+        Whether the largest cluster comes first, instead of the smallest.
 
-def mean_voice(pool: Pool, members: IntArray) -> Vectors:
-    """The mean of some voices, as far from the centre of the pool as voices typically are.
-
-    A mean of many lies near the centre, where all pseudo-speakers would sound alike.
+    Returns
+    -------
+    list of ndarray of int64
+        Rows of each cluster.
     """
-    away = pool.vectors[members].mean(0, dtype=np.float64) - pool.centre
-    length = float(np.linalg.norm(away))
+    exemplars = pool.exemplars[allowed]
+    clusters = [allowed[exemplars == exemplar] for exemplar in np.unique(exemplars)]
+    return sorted(clusters, key=len, reverse=largest)
+
+
+def average_voice(pool: Pool, members: IntArray) -> Vector:
+    """Average voices, and move the mean to the typical distance from the centre of the pool.
+
+    A mean of many voices is near the centre, where all pseudo-speakers would sound alike.
+
+    Parameters
+    ----------
+    pool : Pool
+        The voices.
+    members : ndarray of int64
+        Rows that are averaged.
+
+    Returns
+    -------
+    ndarray of float32, shape (d,)
+        The speaker vector of the average.
+    """
+    offset = pool.vectors[members].mean(0, dtype=np.float64) - pool.centre
+    length = float(np.linalg.norm(offset))
     if length > 0:
-        away *= pool.norm / length
-    return np.asarray(pool.centre + away, np.float32)
+        offset *= pool.norm / length
+    return np.asarray(pool.centre + offset, np.float32)

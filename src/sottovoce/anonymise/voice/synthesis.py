@@ -1,8 +1,8 @@
-"""From coded envelopes to a voice: networks in ONNX form, and the vocoder behind them.
+"""Synthesis of the neural anonymisers: ONNX networks for coded envelopes, and vocoders.
 
-The default vocoder is WORLD. A neural one can take its place: an ONNX network with inputs
+The default vocoder is WORLD. It can be replaced by a neural one: an ONNX network with the inputs
 ``features`` (1 × frames × 41: coded envelope and aperiodicity, every 8 ms) and ``f0`` (1 × frames,
-in hertz, 0 where unvoiced) and as output samples at 16 kHz, 128 a frame.
+in Hz, 0 where unvoiced), whose output is samples at 16 kHz, 128 per frame.
 """
 
 from __future__ import annotations
@@ -10,133 +10,263 @@ from __future__ import annotations
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import pyworld
-from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter1d
 
+from sottovoce.anonymise.voice.conditioning import with_length
 from sottovoce.anonymise.voice.frames import ENVELOPE, PERIOD, RATE, STEP, energy_of
 from sottovoce.core.errors import InputError, first_line
-from sottovoce.core.onnx_networks import checked_sha256, load_network
+from sottovoce.core.onnx_networks import OnnxNetwork, checked_sha256, load_network
 from sottovoce.core.types import Features, FloatArray
 from sottovoce.signal import world
 from sottovoce.signal.world import Voice
 
 FFT = 2 * (world.BINS - 1)
-LEAST_GAIN, MOST_GAIN = -4.0, 1.5
-"""Natural log of the power by which the energy of a frame may be corrected."""
-SMOOTH = 2.0
-"""Frames over which the correction is smoothed."""
+"""Size of WORLD's Fourier transform."""
+MIN_GAIN, MAX_GAIN = -4.0, 1.5
+"""Range of the correction of a frame's energy, as natural logarithm of power."""
+SMOOTHING = 2.0
+"""Standard deviation, in frames, of the smoothing of the correction."""
 
 
 class Vocoder(Protocol):
-    """Turns envelopes and pitch into samples."""
+    """Turns coded envelopes and F0 into samples."""
 
     def synthesise(self, envelopes: Features, f0: FloatArray, samples: int) -> FloatArray:
-        """``samples`` samples at 16 kHz from envelopes every 8 ms and F0 every 5 ms."""
+        """Synthesise a signal at 16 kHz.
+
+        Parameters
+        ----------
+        envelopes : ndarray of float32, shape (frames, 41)
+            Coded envelope and aperiodicity every 8 ms.
+        f0 : ndarray of float64, shape (m,)
+            F0 in Hz every 5 ms, 0 where unvoiced.
+        samples : int
+            Length of the result.
+
+        Returns
+        -------
+        ndarray of float64, shape (samples,)
+            The signal.
+        """
 
 
 class WorldVocoder:
-    """WORLD, with envelopes brought from 8 to its 5 ms."""
+    """The WORLD vocoder; envelopes are interpolated from 8 ms to its 5 ms."""
 
     def synthesise(self, envelopes: Features, f0: FloatArray, samples: int) -> FloatArray:
-        """Envelopes are interpolated in their coded form."""
-        coded = at_world_frames(envelopes.astype(np.float64), len(f0))
+        """Synthesise a signal at 16 kHz.
+
+        Parameters
+        ----------
+        envelopes : ndarray of float32, shape (frames, 41)
+            Coded envelope and aperiodicity every 8 ms.
+        f0 : ndarray of float64, shape (m,)
+            F0 in Hz every 5 ms, 0 where unvoiced.
+        samples : int
+            Length of the result.
+        """
+        coded = every_5_ms(envelopes.astype(np.float64), len(f0))
         envelope = pyworld.decode_spectral_envelope(
             np.ascontiguousarray(coded[:, :ENVELOPE]), RATE, FFT
         )
         band = np.ascontiguousarray(np.minimum(coded[:, ENVELOPE:], 0.0))
         aperiodicity = pyworld.decode_aperiodicity(band, RATE, FFT)
-        return of_length(world.synthesise(Voice(f0, envelope, aperiodicity)), samples)
+        return with_length(world.synthesise(Voice(f0, envelope, aperiodicity)), samples)
 
 
 class OnnxVocoder:
-    """A neural vocoder from a file."""
+    """A neural vocoder from a file.
+
+    Parameters
+    ----------
+    path : Path
+        An ONNX file as described at the top of this module, also as ``FILE@SHA256``.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or has another SHA-256.
+    """
 
     def __init__(self, path: Path) -> None:
-        self.path, self.sha256 = named_file(path)
+        self.path, self.sha256 = parse_file_name(path)
 
     @cached_property
-    def session(self) -> Any:
-        """The network, loaded when first used."""
+    def _network(self) -> OnnxNetwork:
         return load_network(self.path)
 
     def synthesise(self, envelopes: Features, f0: FloatArray, samples: int) -> FloatArray:
-        """The network's samples, as many as asked for."""
-        pitch = at_fine_frames(f0, len(envelopes)).astype(np.float32)
-        given = {"features": envelopes[None].astype(np.float32), "f0": pitch[None]}
+        """Synthesise a signal at 16 kHz.
+
+        Parameters
+        ----------
+        envelopes : ndarray of float32, shape (frames, 41)
+            Coded envelope and aperiodicity every 8 ms.
+        f0 : ndarray of float64, shape (m,)
+            F0 in Hz every 5 ms, 0 where unvoiced.
+        samples : int
+            Length of the result.
+
+        Raises
+        ------
+        InputError
+            If the network does not run with these inputs (``mismatch``).
+        """
+        pitch = every_8_ms(f0, len(envelopes)).astype(np.float32)
+        inputs = {"features": envelopes[None].astype(np.float32), "f0": pitch[None]}
         try:
-            found = np.asarray(self.session.run(None, given)[0], np.float64).ravel()
-        except Exception as error:
-            reason = first_line(error)
-            raise InputError(f"{self.path}: not usable as a vocoder ({reason})") from None
-        return of_length(found, samples)
-
-
-class Network:
-    """A network of the package or of the user, named as ``FILE`` or ``FILE@SHA256``."""
-
-    def __init__(self, path: Path | None, default: str, inputs: tuple[str, ...]) -> None:
-        own = Path(str(files("sottovoce.anonymise.voice") / "models" / default))
-        self.path, self.sha256 = named_file(path or own)
-        self.inputs = inputs
-
-    @cached_property
-    def session(self) -> Any:
-        """The network, loaded when first used and checked for its inputs."""
-        session = load_network(self.path)
-        found = {one.name for one in session.get_inputs()}
-        if found != set(self.inputs):
-            raise InputError(
-                f"{self.path}: inputs {', '.join(sorted(found))} instead of "
-                f"{', '.join(self.inputs)}; train it with sottovoce train synthesiser"
-            )
-        return session
-
-    def run(self, *values: NDArray[Any]) -> NDArray[np.float32]:
-        """The output for inputs in their order."""
-        given = dict(zip(self.inputs, values, strict=True))
-        try:
-            return np.asarray(self.session.run(None, given)[0], np.float32)
+            output = np.asarray(self._network.run(None, inputs)[0], np.float64).ravel()
         except InputError:
             raise
         except Exception as error:
-            reason = first_line(error)
-            raise InputError(f"{self.path}: does not fit ({reason}); train it again") from None
+            raise InputError(
+                f"{self.path}: not usable as a vocoder ({first_line(error)})", code="mismatch"
+            ) from None
+        return with_length(output, samples)
 
 
-def named_file(path: Path) -> tuple[Path, str]:
-    """A file and its SHA-256, which must be that after ``@`` in its name if there is one."""
-    name, mark, wanted = str(path).rpartition("@")
-    if mark and len(wanted) == 64:
-        return Path(name), checked_sha256(Path(name), wanted)
+class Network:
+    """A synthesis network of the package or of the user.
+
+    Parameters
+    ----------
+    path : Path or None
+        ``FILE`` or ``FILE@SHA256``; None for the network of the package.
+    default : str
+        File name of the package's network.
+    inputs : tuple of str
+        Names of the inputs that the network must have.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or has another SHA-256.
+    """
+
+    def __init__(self, path: Path | None, default: str, inputs: tuple[str, ...]) -> None:
+        shipped = Path(str(files("sottovoce.anonymise.voice") / "models" / default))
+        self.path, self.sha256 = parse_file_name(path or shipped)
+        self.inputs = inputs
+
+    @cached_property
+    def _network(self) -> OnnxNetwork:
+        network = load_network(self.path)
+        names = {node.name for node in network.get_inputs()}
+        if names != set(self.inputs):
+            raise InputError(
+                f"{self.path}: inputs {', '.join(sorted(names))} instead of "
+                f"{', '.join(self.inputs)}; train it with sottovoce train synthesiser",
+                code="mismatch",
+            )
+        return network
+
+    def run(self, *values: Features) -> Features:
+        """Run the network.
+
+        Parameters
+        ----------
+        *values : ndarray of float32
+            The inputs in the order of their names.
+
+        Returns
+        -------
+        ndarray of float32
+            The first output.
+
+        Raises
+        ------
+        InputError
+            If the network does not run with these inputs (``mismatch``).
+        """
+        inputs = dict(zip(self.inputs, values, strict=True))
+        try:
+            return np.asarray(self._network.run(None, inputs)[0], np.float32)
+        except InputError:
+            raise
+        except Exception as error:
+            raise InputError(
+                f"{self.path}: does not fit ({first_line(error)}); train it again", code="mismatch"
+            ) from None
+
+
+def parse_file_name(path: Path) -> tuple[Path, str]:
+    """Split ``FILE@SHA256`` and check the SHA-256 of the file.
+
+    Parameters
+    ----------
+    path : Path
+        ``FILE`` or ``FILE@SHA256``.
+
+    Returns
+    -------
+    path : Path
+        The file.
+    sha256 : str
+        Its SHA-256.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or has another SHA-256 than the named one.
+    """
+    name, separator, sha256 = str(path).rpartition("@")
+    if separator and len(sha256) == 64:
+        return Path(name), checked_sha256(Path(name), sha256)
     return path, checked_sha256(path)
 
 
 def keep_energy(changed: FloatArray, original: FloatArray) -> FloatArray:
-    """Bring the course of energy near to that of the original, frame by frame."""
-    lacking = np.subtract(energy_of(original), energy_of(changed))
-    gain = gaussian_filter1d(np.clip(lacking, LEAST_GAIN, MOST_GAIN), SMOOTH) / 2
-    at = np.arange(len(changed)) / STEP
-    return np.asarray(changed * np.exp(np.interp(at, np.arange(len(gain)), gain)))
+    """Correct the energy of a signal frame by frame towards that of the original.
+
+    Parameters
+    ----------
+    changed : ndarray of float64, shape (n,)
+        The synthesised signal at 16 kHz.
+    original : ndarray of float64, shape (n,)
+        The recording.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+        The corrected signal.
+    """
+    difference = np.subtract(energy_of(original), energy_of(changed))
+    gain = gaussian_filter1d(np.clip(difference, MIN_GAIN, MAX_GAIN), SMOOTHING) / 2
+    positions = np.arange(len(changed)) / STEP
+    return np.asarray(changed * np.exp(np.interp(positions, np.arange(len(gain)), gain)))
 
 
-def at_world_frames(fine: FloatArray, count: int) -> FloatArray:
-    """Rows every 8 ms brought to rows every 5 ms, on straight lines."""
-    at = np.minimum(np.arange(count) * (world.PERIOD / PERIOD), len(fine) - 1)
-    low = np.minimum(at.astype(np.int64), max(len(fine) - 2, 0))
-    share = (at - low)[:, None]
-    return np.asarray(fine[low] * (1 - share) + fine[np.minimum(low + 1, len(fine) - 1)] * share)
+def every_5_ms(rows: FloatArray, count: int) -> FloatArray:
+    """Interpolate rows every 8 ms linearly to rows every 5 ms.
+
+    Parameters
+    ----------
+    rows : ndarray of float64, shape (n, d)
+        Rows every 8 ms.
+    count : int
+        Number of rows of the result.
+    """
+    positions = np.minimum(np.arange(count) * (world.PERIOD / PERIOD), len(rows) - 1)
+    low = np.minimum(positions.astype(np.int64), max(len(rows) - 2, 0))
+    share = (positions - low)[:, None]
+    return np.asarray(rows[low] * (1 - share) + rows[np.minimum(low + 1, len(rows) - 1)] * share)
 
 
-def at_fine_frames(f0: FloatArray, count: int) -> FloatArray:
-    """F0 every 5 ms read off every 8 ms; never between a voiced and an unvoiced frame."""
-    at = np.rint(np.arange(count) * (PERIOD / world.PERIOD)).astype(np.int64)
-    return np.asarray(f0[np.minimum(at, len(f0) - 1)])
+def every_8_ms(rows: FloatArray, count: int) -> FloatArray:
+    """Pick from values every 5 ms the nearest ones every 8 ms, without interpolation.
 
+    F0 is never averaged over a voiced and an unvoiced frame.
 
-def of_length(samples: FloatArray, length: int) -> FloatArray:
-    """Cut or padded with silence."""
-    return np.pad(samples, (0, max(0, length - len(samples))))[:length]
+    Parameters
+    ----------
+    rows : ndarray of float64, shape (n, ...)
+        Values every 5 ms.
+    count : int
+        Number of values of the result.
+    """
+    positions = np.rint(np.arange(count) * (PERIOD / world.PERIOD)).astype(np.int64)
+    return np.asarray(rows[np.minimum(positions, len(rows) - 1)])

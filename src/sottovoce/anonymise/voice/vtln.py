@@ -1,54 +1,63 @@
-"""Conversion by vocal tract length: each class of sounds warped towards a target speaker's.
+"""VTLN-based voice conversion: each class of sounds is warped towards a target speaker.
 
-For each class i of the source the class m of the target and the warp α with the least distance
-|c_i warped by α − c_m| are looked for together; frames are warped by their class's α, smoothed over
-time, and pitch is brought to the target's. Sündermann and Ney 2003; Srivastava et al. 2020.
+For each class i of the source, the class m of the target and the warp α with the smallest distance
+|c_i warped by α − c_m| are searched jointly. Frames are warped by the α of their class, smoothed
+over time, and F0 is mapped to that of the target. Sündermann and Ney 2003; Srivastava et al. 2020.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from scipy.ndimage import uniform_filter1d
 
 from sottovoce.anonymise.keys import Secret
-from sottovoce.anonymise.voice.classes import (
-    SHAPE_BINS,
-    VoiceModel,
-    active,
-    find_classes,
-    nearest,
-    shapes,
-)
 from sottovoce.anonymise.voice.conditioning import condition
-from sottovoce.anonymise.voice.method import METHODS, MethodCard, Setting, recorded
+from sottovoce.anonymise.voice.method import METHODS, MethodCard, Setting, method_record
 from sottovoce.anonymise.voice.pitch import gaussian_pitch, log_pitch
 from sottovoce.anonymise.voice.targets import (
+    CLASSES,
     SELECTIONS,
-    Selection,
+    SHAPE_BINS,
+    TargetSelection,
+    VoiceModel,
+    active_frames,
     corpus_targets,
-    model_of,
     shipped_targets,
+    spectral_shapes,
+    voice_model,
 )
+from sottovoce.core.clustering import k_means, nearest_centre
+from sottovoce.core.records import JsonObject
 from sottovoce.core.types import Audio, FloatArray
 from sottovoce.corpus.utterance import Corpus
 from sottovoce.signal import world
 from sottovoce.signal.warp import axis, power, read_at
 
 GRID = np.linspace(-0.20, 0.20, 21)
-"""Warps that are tried for a class."""
+"""Values of α that are tried for a class."""
 FINE = np.linspace(-0.20, 0.20, 161)
-"""Warps that frames take between those of neighbouring classes."""
+"""Values to which the smoothed α of frames is rounded."""
 SMOOTHING = 15
-"""Frames (75 ms) over which α is smoothed, so that a change of class does not click."""
-_TABLE = power(axis(world.BINS), FINE[:, None])
-_TRIED = power(axis(SHAPE_BINS), GRID[:, None])
+"""Frames (75 ms) over which α is smoothed, so that a change of class makes no click."""
+_FINE_WARPS = power(axis(world.BINS), FINE[:, None])
+_GRID_WARPS = power(axis(SHAPE_BINS), GRID[:, None])
 
 
 class Vtln:
-    """Spectra warped class by class towards a target speaker, with the target's pitch."""
+    """Warp spectra class by class towards a target speaker, and take over the target's pitch.
+
+    Parameters
+    ----------
+    secret : Secret, optional
+        The key of the draws; a new one by default.
+    selection : {"rand", "const", "perm"}
+        A target for each utterance, one for all, or one for each speaker.
+    targets : path-like, optional
+        Corpus of target speakers; by default those that come with the package.
+    """
 
     name = "vtln"
     card = MethodCard(
@@ -58,17 +67,17 @@ class Vtln:
             Setting(
                 "selection",
                 "rand",
-                "One target for all, a speaker, or an utterance.",
+                "One target for all, for each speaker, or for each utterance.",
                 words=SELECTIONS,
             ),
-            Setting(
-                "targets", None, "Corpus of target speakers instead of the shipped.", path=True
-            ),
+            Setting("targets", None, "Corpus of other target speakers.", path=True),
         ),
         keeps=("duration", "rhythm", "F0 shape", "energy", "words"),
-        leaks="Pitch contour, rhythm and wording, and the fine shape of spectra between warps.",
-        reversible="largely: a few warps a speaker, which can be searched for",
+        leaks="Pitch contour, rhythm, wording, and fine spectral detail.",
+        reversible="largely: a few warps for each speaker, which can be searched for",
         reference="Sündermann and Ney 2003, VTLN-based cross-language voice conversion",
+        fit="optional",
+        draws=("target speaker",),
     )
 
     def __init__(
@@ -80,35 +89,56 @@ class Vtln:
     ) -> None:
         self.secret = secret or Secret.generate()
         self.settings = self.card.checked(selection=selection, targets=targets)
-        self.targets = _targets(self.settings["targets"])
-        self.selection = Selection(
-            self.settings["selection"], len(self.targets), self.secret, self.name
+        self.targets = _load_targets(self.settings.path("targets"))
+        self.selection = TargetSelection(
+            self.settings.word("selection"), len(self.targets), self.secret, self.name
         )
         self._sources: dict[str, VoiceModel] = {}
 
     def fit(self, corpus: Corpus) -> Self:
-        """Find the classes and the pitch of every speaker, from half a minute of each."""
+        """Learn the sound classes and the pitch of all speakers, from half a minute of each.
+
+        Parameters
+        ----------
+        corpus : Corpus
+            All recordings that are going to be anonymised.
+        """
         self.selection.fit(corpus.speakers)
-        for who, own in corpus.by_speaker().items():
-            if model := model_of(who, own):
-                self._sources[who] = model
+        for speaker, utterances in corpus.by_speaker().items():
+            if model := voice_model(speaker, utterances):
+                self._sources[speaker] = model
         return self
 
     def transform(self, audio: Audio, rate: int, *, speaker: str, utterance: str) -> Audio:
-        """The recording warped towards its target; an unknown speaker is known from it alone."""
+        """Return the recording warped towards its target speaker.
+
+        Parameters
+        ----------
+        audio : ndarray of float32, shape (n,)
+            One channel, samples within ±1.
+        rate : int
+            Sample rate in Hz.
+        speaker, utterance : str
+            Ids; a speaker unknown to :meth:`fit` is learnt from this recording.
+
+        Returns
+        -------
+        ndarray of float32, shape (n,)
+            Same length, rate and loudness.
+        """
         source = self._sources.get(speaker)
         target = self.targets[self.selection.target(speaker, utterance)]
         return condition(lambda samples: convert(samples, source, target), audio, rate)
 
-    def record(self) -> dict[str, Any]:
-        """Method, settings and how many targets there are."""
-        return {**recorded(self.name, self.settings), "target_speakers": len(self.targets)}
+    def record(self) -> JsonObject:
+        """Return method, settings and the number of target speakers."""
+        return {**method_record(self.name, self.settings), "target_speakers": len(self.targets)}
 
 
 METHODS.add(Vtln.name, Vtln)
 
 
-def _targets(path: Path | None) -> tuple[VoiceModel, ...]:
+def _load_targets(path: Path | None) -> tuple[VoiceModel, ...]:
     if path is None:
         return shipped_targets()
     from sottovoce.corpus.formats import open_corpus
@@ -117,26 +147,54 @@ def _targets(path: Path | None) -> tuple[VoiceModel, ...]:
 
 
 def find_warps(source: FloatArray, target: FloatArray) -> FloatArray:
-    """α of each source class: the one that, with any target class, leaves the least distance."""
-    tried = np.stack([read_at(source, omega) for omega in _TRIED], axis=1)  # class × α × bin
-    tried -= tried.mean(axis=2, keepdims=True)
-    apart = np.square(tried[:, :, None] - target[None, None]).sum(axis=3)  # class × α × class
-    return np.asarray(GRID[apart.min(axis=2).argmin(axis=1)])
+    """Find the warp of each source class that brings it closest to any target class.
+
+    Parameters
+    ----------
+    source : ndarray of float64, shape (classes, bins)
+        Spectral shapes of the source speaker.
+    target : ndarray of float64, shape (classes, bins)
+        Spectral shapes of the target speaker.
+
+    Returns
+    -------
+    ndarray of float64, shape (classes,)
+        α of each source class.
+    """
+    warped = np.stack([read_at(source, omega) for omega in _GRID_WARPS], axis=1)  # class × α × bin
+    warped -= warped.mean(axis=2, keepdims=True)
+    distance = np.square(warped[:, :, None] - target[None, None]).sum(axis=3)  # class × α × class
+    return np.asarray(GRID[distance.min(axis=2).argmin(axis=1)])
 
 
 def convert(samples: FloatArray, source: VoiceModel | None, target: VoiceModel) -> FloatArray:
-    """A signal at 16 kHz warped towards a target; without ``source``, known from itself."""
+    """Convert a signal at 16 kHz towards a target speaker.
+
+    Parameters
+    ----------
+    samples : ndarray of float64, shape (n,)
+        The signal.
+    source : VoiceModel or None
+        The speaker; without it the speaker is learnt from the signal itself.
+    target : VoiceModel
+        The target speaker.
+
+    Returns
+    -------
+    ndarray of float64
+        The converted signal, up to a few milliseconds longer.
+    """
     voice = world.analyse(samples)
-    logs = np.log(voice.envelope)
-    speech = active(voice.envelope)
-    points = shapes(logs[speech])
-    classes = source.classes if source and len(source.classes) else find_classes(points)
-    alpha = np.zeros(len(logs))
-    if len(points):
-        alpha[speech] = find_warps(classes, target.classes)[nearest(points, classes)]
+    log_envelope = np.log(voice.envelope)
+    speech = active_frames(voice.envelope)
+    shapes = spectral_shapes(log_envelope[speech])
+    classes = source.classes if source and len(source.classes) else k_means(shapes, CLASSES)
+    alpha = np.zeros(len(log_envelope))
+    if len(shapes):
+        alpha[speech] = find_warps(classes, target.classes)[nearest_centre(shapes, classes)]
     alpha = uniform_filter1d(alpha, SMOOTHING, mode="nearest")
-    omega = _TABLE[np.rint((alpha - FINE[0]) / (FINE[1] - FINE[0])).astype(np.intp)]
-    own = source.pitch if source and source.pitch else log_pitch(voice.f0)
-    f0 = gaussian_pitch(voice.f0, own, target.pitch) if own and target.pitch else voice.f0
-    changed = world.Voice(f0, np.exp(read_at(logs, omega)), read_at(voice.aperiodicity, omega))
-    return world.synthesise(changed)
+    omega = _FINE_WARPS[np.rint((alpha - FINE[0]) / (FINE[1] - FINE[0])).astype(np.intp)]
+    pitch = source.pitch if source and source.pitch else log_pitch(voice.f0)
+    f0 = gaussian_pitch(voice.f0, pitch, target.pitch) if pitch and target.pitch else voice.f0
+    envelope = np.exp(read_at(log_envelope, omega))
+    return world.synthesise(world.Voice(f0, envelope, read_at(voice.aperiodicity, omega)))

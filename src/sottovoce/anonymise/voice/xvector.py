@@ -1,87 +1,112 @@
-"""X-vector anonymisation: what is said, in the voice of a pseudo-speaker.
+"""X-vector anonymisation: the words are synthesised again in the voice of a pseudo-speaker.
 
-Content and prosody are taken from the recording, the voice from a mean of speaker vectors of a
-pool; a network turns them into spectral envelopes and WORLD those into sound. Fang et al. 2019;
-baseline B1 of the VoicePrivacy Challenges; the choices of COMPRISE deliverable D2.3 (2021).
+Content and prosody come from the recording, the voice from an average of speaker vectors of a pool.
+A network turns them into spectral envelopes, and WORLD turns those into samples. Fang et al. 2019;
+baseline B1 of the VoicePrivacy Challenges; design choices of COMPRISE deliverable D2.3 (2021).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from sottovoce.anonymise.keys import Secret
-from sottovoce.anonymise.voice.conditioning import condition
+from sottovoce.anonymise.voice.conditioning import condition, first_recordings
 from sottovoce.anonymise.voice.frames import (
+    FIT_SECONDS,
     RATE,
+    SPLIT,
     Prosody,
     content_of,
     energy_of,
-    first_minute,
     frame_counts,
     prosody_table,
 )
-from sottovoce.anonymise.voice.method import METHODS, MethodCard, Setting, recorded
+from sottovoce.anonymise.voice.method import (
+    METHODS,
+    MethodCard,
+    Setting,
+    SettingValue,
+    method_record,
+)
 from sottovoce.anonymise.voice.pitch import gaussian_pitch, log_pitch, percentile_pitch
-from sottovoce.anonymise.voice.pool import Pool, percentiles
+from sottovoce.anonymise.voice.pool import Pool, f0_percentiles
 from sottovoce.anonymise.voice.pseudo_speaker import (
     ASSIGNMENTS,
     DISTANCES,
     GENDERS,
     PROXIMITIES,
+    MemberSelection,
     PseudoSpeaker,
-    Selection,
 )
 from sottovoce.anonymise.voice.synthesis import (
     Network,
     OnnxVocoder,
     Vocoder,
     WorldVocoder,
-    at_fine_frames,
+    every_8_ms,
     keep_energy,
 )
 from sottovoce.asr.content import ContentEncoder
 from sottovoce.core.errors import InputError
-from sottovoce.core.types import Audio, FloatArray, Vectors
+from sottovoce.core.records import JsonObject
+from sottovoce.core.types import Audio, FloatArray, Vector
 from sottovoce.corpus.utterance import Corpus
 from sottovoce.signal.world import find_f0
 from sottovoce.speaker.encoders import OnnxEncoder, campplus
 
 QUIET = 1e-6
-"""Root mean square of a piece below which there is nothing to say again."""
+"""Pieces with a smaller root mean square become silence."""
 INPUTS = ("content", "prosody", "speaker", "coded")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """What is known of a speaker to be anonymised."""
+    """Voice of a speaker to be anonymised."""
 
-    vector: Vectors
+    vector: Vector
     pitch: FloatArray | None
-    """Percentiles of F0, or None where only the utterance itself is known."""
+    """Percentiles of F0 in Hz; None for a speaker unknown to ``fit``."""
     gender: str
 
 
 class XVector:
-    """Says the same in the voice of a pseudo-speaker."""
+    """Synthesise recordings again in the voice of a pseudo-speaker.
+
+    Parameters
+    ----------
+    secret : Secret, optional
+        The key of the draws; a new one by default.
+    **settings : float, str or Path
+        Settings of :attr:`card`.
+
+    Raises
+    ------
+    InputError
+        If the pool was made with another speaker encoder (``mismatch``).
+    """
 
     name = "xvector"
     card = MethodCard(
         name="xvector",
         summary="Synthesises the words again in the voice of a pseudo-speaker from a pool.",
         settings=(
-            Setting("distance", "plda", "How near two voices are.", words=DISTANCES),
+            Setting("distance", "plda", "Measure of the distance of two voices.", words=DISTANCES),
             Setting("proximity", "dense", "Which voices are averaged.", words=PROXIMITIES),
-            Setting("gender", "random", "Theirs, against the speaker's own.", words=GENDERS),
-            Setting("assignment", "speaker", "For whom one is made.", words=ASSIGNMENTS),
+            Setting(
+                "gender",
+                "random",
+                "Of the averaged voices.",
+                words=GENDERS,
+            ),
+            Setting("assignment", "speaker", "Who gets one pseudo-speaker.", words=ASSIGNMENTS),
             Setting(
                 "n_candidates",
                 "auto",
-                "N, of which near and far draw; auto: 17 % of the pool.",
+                "N, from which near and far draw; auto: 17 % of the pool.",
                 low=1,
                 high=1e6,
                 words=("auto",),
@@ -99,19 +124,19 @@ class XVector:
             Setting(
                 "pitch",
                 "percentile",
-                "How pitch goes to the pseudo-speaker's.",
+                "How F0 is mapped to that of the pseudo-speaker.",
                 words=("none", "gaussian", "percentile"),
             ),
             Setting(
                 "content_codebook",
                 "off",
-                "Content by the nearest of a few hundred codes: hides more, garbles more.",
+                "Replace content by the nearest of 512 codes: more private, less intelligible.",
                 words=("on", "off"),
             ),
             Setting(
                 "source_gender",
                 "auto",
-                "Of the speakers; auto: as the corpus says, or guessed from the voice.",
+                "Gender of the speakers; auto: from the corpus, or guessed from the voice.",
                 words=("auto", "f", "m"),
             ),
             Setting("pool", None, "Another pool of voices (.npz).", path=True),
@@ -119,85 +144,110 @@ class XVector:
             Setting("vocoder", None, "A neural vocoder: FILE.onnx[@SHA256].", path=True),
         ),
         keeps=("duration", "rhythm", "energy", "course of F0", "words"),
-        leaks="Rhythm, energy, the course of pitch and wording; what content still has of a voice.",
-        reversible="no: the voice is not in the output, only what its content gives away",
+        leaks="Rhythm, energy, pitch contour, wording, and what the content keeps of the voice.",
+        reversible="no: only what the content representation keeps of the voice is in the output",
         reference="Fang et al. 2019, Speaker anonymization using x-vectors and neural waveforms",
+        fit="optional",
+        draws=("gender", "voices that are averaged"),
     )
 
-    def __init__(self, secret: Secret | None = None, **settings: Any) -> None:
+    def __init__(self, secret: Secret | None = None, **settings: SettingValue) -> None:
         self.secret = secret or Secret.generate()
         self.settings = self.card.checked(**settings)
-        chosen = {key: self.settings[key] for key in ("distance", "proximity", "gender")}
-        self.selection = Selection(
-            **chosen,
-            assignment=self.settings["assignment"],
-            candidates=_number(self.settings["n_candidates"]),
-            averaged=_number(self.settings["n_averaged"]),
+        self.selection = MemberSelection(
+            distance=self.settings.word("distance"),
+            proximity=self.settings.word("proximity"),
+            gender=self.settings.word("gender"),
+            assignment=self.settings.word("assignment"),
+            candidates=self.settings.count("n_candidates"),
+            averaged=self.settings.count("n_averaged"),
         )
-        self.pool = Pool.load(self.settings["pool"])
-        self.network = Network(self.settings["synthesiser"], "xvector.onnx", INPUTS)
-        named: Path | None = self.settings["vocoder"]
-        self.vocoder: Vocoder = WorldVocoder() if named is None else OnnxVocoder(named)
-        self.encoder, self.content = _hearing()
-        if self.pool.card["encoder"]["sha256"] != self.encoder.card.sha256:
+        self.pool = Pool.load(self.settings.path("pool"))
+        self.network = Network(self.settings.path("synthesiser"), "xvector.onnx", INPUTS)
+        vocoder = self.settings.path("vocoder")
+        self.vocoder: Vocoder = WorldVocoder() if vocoder is None else OnnxVocoder(vocoder)
+        self.encoder, self.content = _encoders()
+        if self.pool.card.encoder.sha256 != self.encoder.card.sha256:
             raise InputError(
-                f"{self.settings['pool']}: a pool of encoder {self.pool.card['encoder']['name']!r},"
-                f" not of {self.encoder.card.name!r}; build it again"
+                f"{self.settings['pool']}: a pool of encoder {self.pool.card.encoder.name!r}, "
+                f"not of {self.encoder.card.name!r}; build it again",
+                code="mismatch",
             )
         self._sources: dict[str, Source] = {}
         self._guessed: set[str] = set()
 
     def fit(self, corpus: Corpus) -> Self:
-        """Learn mean vector, pitch and gender of each speaker, from a minute of recordings."""
-        for speaker, own in corpus.by_speaker().items():
-            vectors, pitches = [], []
-            for audio in first_minute(own):
+        """Learn mean vector, pitch and gender of each speaker from a minute of recordings.
+
+        Parameters
+        ----------
+        corpus : Corpus
+            All recordings that are going to be anonymised.
+        """
+        for speaker, utterances in corpus.by_speaker().items():
+            vectors, contours = [], []
+            for audio in first_recordings(utterances, FIT_SECONDS):
                 try:
                     vectors.append(self.encoder.embed(audio, RATE))
                 except InputError:
                     continue
-                pitches.append(find_f0(audio.astype(np.float64))[0])
+                contours.append(find_f0(audio.astype(np.float64))[0])
             if vectors:
-                f0, vector = np.concatenate(pitches), np.mean(vectors, axis=0)
-                gender = self._gender(speaker, own[0].gender, vector, f0)
-                self._sources[speaker] = Source(vector, percentiles(f0), gender)
+                f0, vector = np.concatenate(contours), np.mean(vectors, axis=0)
+                gender = self._gender(speaker, utterances[0].gender, vector, f0)
+                self._sources[speaker] = Source(vector, f0_percentiles(f0), gender)
         return self
 
     def transform(self, audio: Audio, rate: int, *, speaker: str, utterance: str) -> Audio:
-        """The recording in the voice of a pseudo-speaker."""
-        made: list[tuple[Source, PseudoSpeaker]] = []
+        """Return the recording in the voice of a pseudo-speaker.
+
+        Parameters
+        ----------
+        audio : ndarray of float32, shape (n,)
+            One channel, samples within ±1.
+        rate : int
+            Sample rate in Hz.
+        speaker, utterance : str
+            Ids; a speaker unknown to :meth:`fit` is learnt from this recording.
+
+        Returns
+        -------
+        ndarray of float32, shape (n,)
+            Same length, rate and loudness.
+        """
+        voices: list[tuple[Source, PseudoSpeaker]] = []
 
         def change(samples: FloatArray) -> FloatArray:
             if np.sqrt(np.mean(np.square(samples))) < QUIET:
                 return np.zeros(len(samples))
             f0, _ = find_f0(samples)
-            if not made:  # of a recording in pieces, the first decides
-                source = self._sources.get(speaker) or self._heard(samples, f0, speaker)
-                made.append((source, self._pseudo_speaker(source, speaker, utterance)))
-            return self._spoken(samples, f0, *made[0])
+            if not voices:  # the first piece of a long recording decides for all pieces
+                source = self._sources.get(speaker) or self._learn(samples, f0, speaker)
+                voices.append((source, self._pseudo_speaker(source, speaker, utterance)))
+            return self._synthesise(samples, f0, *voices[0])
 
         return condition(change, audio, rate)
 
-    def record(self) -> dict[str, Any]:
-        """Method, settings, the files behind it, for how many speakers gender was guessed."""
+    def record(self) -> JsonObject:
+        """Return method, settings, network, pool, and how many genders were guessed."""
         return {
-            **recorded(self.name, self.settings),
+            **method_record(self.name, self.settings),
             "synthesiser_sha256": self.network.sha256,
-            "pool": {"origin": self.pool.card["origin"], "speakers": len(self.pool)},
+            "pool": {"origin": self.pool.card.origin, "speakers": len(self.pool)},
             "speakers_fitted": len(self._sources),
             "speakers_whose_gender_was_guessed": len(self._guessed),
         }
 
-    def _heard(self, samples: FloatArray, f0: FloatArray, speaker: str) -> Source:
+    def _learn(self, samples: FloatArray, f0: FloatArray, speaker: str) -> Source:
         vector = self.encoder.embed(samples.astype(np.float32), RATE)
         return Source(vector, None, self._gender(speaker, "", vector, f0))
 
-    def _gender(self, speaker: str, told: str, vector: Vectors, f0: FloatArray) -> str:
-        given = self.settings["source_gender"]
-        if given != "auto":
-            return str(given)
-        if told in ("f", "m"):
-            return told
+    def _gender(self, speaker: str, labelled: str, vector: Vector, f0: FloatArray) -> str:
+        setting = self.settings.word("source_gender")
+        if setting != "auto":
+            return setting
+        if labelled in ("f", "m"):
+            return labelled
         self._guessed.add(speaker)
         return self.pool.guess_gender(vector, f0)
 
@@ -206,12 +256,12 @@ class XVector:
             self.pool, source.vector, source.gender, self.secret, speaker, utterance
         )
 
-    def _spoken(
+    def _synthesise(
         self, samples: FloatArray, f0: FloatArray, source: Source, voice: PseudoSpeaker
     ) -> FloatArray:
-        f0 = self._pitch(f0, source, voice)
-        fine, _ = frame_counts(len(samples))
-        prosody = Prosody(at_fine_frames(f0, fine), energy_of(samples))
+        f0 = self._map_pitch(f0, source, voice)
+        count, _ = frame_counts(len(samples))
+        prosody = Prosody(every_8_ms(f0, count), energy_of(samples))
         coded = np.array(float(self.settings["content_codebook"] == "on"), np.float32)
         rows = self.network.run(
             content_of(samples.astype(np.float32), self.content)[None],
@@ -219,29 +269,25 @@ class XVector:
             voice.vector[None],
             coded,
         )
-        envelopes = rows.reshape(-1, rows.shape[-1] // 3)[:fine]
+        envelopes = rows.reshape(-1, rows.shape[-1] // SPLIT)[:count]
         changed = self.vocoder.synthesise(envelopes, f0, len(samples))
         return keep_energy(changed, samples)
 
-    def _pitch(self, f0: FloatArray, source: Source, voice: PseudoSpeaker) -> FloatArray:
-        how = self.settings["pitch"]
-        if how == "none" or not (f0 > 0).any():
+    def _map_pitch(self, f0: FloatArray, source: Source, voice: PseudoSpeaker) -> FloatArray:
+        mapping = self.settings["pitch"]
+        if mapping == "none" or not (f0 > 0).any():
             return f0
-        if how == "percentile":
+        if mapping == "percentile":
             return percentile_pitch(f0, voice.pitch, source=source.pitch)
-        own = log_pitch(f0 if source.pitch is None else source.pitch)
-        target = log_pitch(voice.pitch)
-        return f0 if own is None or target is None else gaussian_pitch(f0, own, target)
+        before = log_pitch(f0 if source.pitch is None else source.pitch)
+        after = log_pitch(voice.pitch)
+        return f0 if before is None or after is None else gaussian_pitch(f0, before, after)
 
 
 METHODS.add(XVector.name, XVector)
 
 
 @cache
-def _hearing() -> tuple[OnnxEncoder, ContentEncoder]:
-    """The networks that hear who speaks and what is said, loaded once for all."""
+def _encoders() -> tuple[OnnxEncoder, ContentEncoder]:
+    """Load the speaker encoder and the content encoder once for all instances."""
     return campplus(), ContentEncoder()
-
-
-def _number(value: int | str) -> int | None:
-    return None if isinstance(value, str) else value
