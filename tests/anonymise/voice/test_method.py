@@ -85,7 +85,7 @@ def test_unknown_methods() -> None:
     assert "'nothing'" in str(caught.value)
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", list(METHODS))
 def test_cards_describe_their_methods(name: str) -> None:
     card = METHODS[name].card
     described = card.to_dict()
