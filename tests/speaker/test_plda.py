@@ -1,4 +1,4 @@
-"""PLDA: scores by definition, EM, and what the model is good for."""
+"""PLDA: scores by definition, training by EM, and the gain over cosine."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from error_codes import raises_code
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from sottovoce.core.errors import InputError, TooFewError
 from sottovoce.measure import Scores, eer
 from sottovoce.speaker import Cosine, Embeddings, LinkageFunction, Plda
 from sottovoce.speaker.embeddings import BLOCK
-from sottovoce.speaker.plda import AT_A_TIME, enrol_rows, trial_rows
+from sottovoce.speaker.plda import SCORING_BLOCK, enrol_rows, trial_rows
 from sottovoce.speaker.plda_training import LEAST_PSI, Statistics, moments
 
 Floats = NDArray[np.float64]
@@ -93,12 +94,12 @@ def test_score_is_the_ratio_of_densities(n: int, seed: int) -> None:
 def test_one_utterance_is_scored_by_definition_after_length_normalisation() -> None:
     voices, plda = small(3, size=4, lda=3, length_norm=True)
     some = voices.vectors[:6]
-    found = plda.enrol(some, 1) @ plda.trial(some, 1).T
+    scores = plda.enrol(some, 1) @ plda.trial(some, 1).T
     exact = some.astype(np.float64)
     expected = [[direct_llr(plda, a[None], b[None]) for b in exact] for a in exact]
-    np.testing.assert_allclose(found, expected, atol=1e-4)
+    np.testing.assert_allclose(scores, expected, atol=1e-4)
     np.testing.assert_allclose(np.square(plda.frontend(some)).sum(1), 3.0)
-    np.testing.assert_allclose(found, found.T, atol=1e-4)  # with one utterance, sides are alike
+    np.testing.assert_allclose(scores, scores.T, atol=1e-4)  # symmetric for one utterance
 
 
 def test_mixed_counts_agree_with_equal_ones() -> None:
@@ -112,7 +113,7 @@ def test_mixed_counts_agree_with_equal_ones() -> None:
 
 def test_tables_have_the_promised_widths_and_blocks_do_not_show() -> None:
     _, plda = small()
-    many = np.random.default_rng(0).normal(size=(2 * AT_A_TIME + 3, 3)).astype(np.float32)
+    many = np.random.default_rng(0).normal(size=(2 * SCORING_BLOCK + 3, 3)).astype(np.float32)
     counts = np.arange(len(many)) % 7 + 1
     linkage: LinkageFunction = plda
     cases: list[tuple[Any, int]] = [(2, 5), (np.int64(2), 5), (counts, 7)]
@@ -120,7 +121,7 @@ def test_tables_have_the_promised_widths_and_blocks_do_not_show() -> None:
         models, trials = linkage.enrol(many, given_counts), linkage.trial(many, given_counts)
         assert models.shape == trials.shape == (len(many), width)
         assert models.dtype == trials.dtype == np.float32
-    last = slice(AT_A_TIME, None)
+    last = slice(SCORING_BLOCK, None)
     np.testing.assert_array_equal(
         plda.enrol(many, counts)[last], plda.enrol(many[last], counts[last])
     )
@@ -131,9 +132,9 @@ def test_scores_do_not_depend_on_the_basis_of_the_vectors() -> None:
     mix = np.random.default_rng(0).normal(size=(3, 3))
     turned = Embeddings.of(voices.vectors @ mix + 5, voices.names[voices.speakers])
     other = Plda.fit(turned, length_norm=False)
-    one = plda.enrol(voices.vectors, 1) @ plda.trial(voices.vectors, 1).T
-    two = other.enrol(turned.vectors, 1) @ other.trial(turned.vectors, 1).T
-    np.testing.assert_allclose(one, two, rtol=1e-4, atol=2e-3)
+    scores = plda.enrol(voices.vectors, 1) @ plda.trial(voices.vectors, 1).T
+    turned_scores = other.enrol(turned.vectors, 1) @ other.trial(turned.vectors, 1).T
+    np.testing.assert_allclose(scores, turned_scores, rtol=1e-4, atol=2e-3)
 
 
 # ======================================================================================= training
@@ -151,11 +152,11 @@ def test_likelihood_never_falls(seed: int, size: int, speakers: int, length_norm
     counts[0] += size
     scale = 10.0 ** rng.uniform(-2, 2)
     voices = draw(seed, counts, covariance(rng, size, scale), covariance(rng, size))
-    found = np.array(
+    log_likelihoods = np.array(
         Plda.fit(voices, length_norm=length_norm and size > 1, iterations=15).log_likelihoods
     )
-    assert len(found) == 16 and np.isfinite(found).all()
-    assert (np.diff(found) >= -1e-9 * np.abs(found[:-1])).all()
+    assert len(log_likelihoods) == 16 and np.isfinite(log_likelihoods).all()
+    assert (np.diff(log_likelihoods) >= -1e-9 * np.abs(log_likelihoods[:-1])).all()
 
 
 def test_likelihood_is_the_density_of_the_data() -> None:
@@ -164,15 +165,15 @@ def test_likelihood_is_the_density_of_the_data() -> None:
     moved = plda.frontend(voices.vectors) - plda.mean
     total = 0.0
     for speaker in range(len(voices.names)):
-        own = moved[voices.speakers == speaker]
-        n = len(own)
+        vectors = moved[voices.speakers == speaker]
+        n = len(vectors)
         spread = np.kron(np.ones((n, n)), between) + np.kron(np.eye(n), within)
-        total += multivariate_normal(np.zeros(3 * n), spread).logpdf(own.ravel())
+        total += multivariate_normal(np.zeros(3 * n), spread).logpdf(vectors.ravel())
     assert plda.log_likelihoods[-1] == pytest.approx(total, rel=1e-5)  # the ridge counts too
 
 
 @pytest.mark.parametrize("iterations", [0, 10])
-def test_the_truth_is_recovered(iterations: int) -> None:
+def test_the_true_covariances_are_recovered(iterations: int) -> None:
     rng = np.random.default_rng(7)
     between, within = covariance(rng, 4, 3.0), covariance(rng, 4)
     voices = draw(8, rng.integers(2, 12, 3000), between, within, mean=-2.0)
@@ -185,12 +186,12 @@ def test_the_truth_is_recovered(iterations: int) -> None:
 
 def test_moments_are_right_on_average_with_few_and_unequal_speakers() -> None:
     between, within = np.array([[100.0]]), np.array([[1.0]])
-    found = []
+    variances = []
     for seed in range(600):
         voices = draw(seed, [1, 2, 20], between, within, mean=3.0)
         model = moments(Statistics.of(voices, lambda v: v.astype(np.float64)))
-        found.append(model.psi[0] / model.transform[0, 0] ** 2)
-    assert np.mean(found) == pytest.approx(100, rel=0.15)
+        variances.append(model.psi[0] / model.transform[0, 0] ** 2)
+    assert np.mean(variances) == pytest.approx(100, rel=0.15)
 
 
 def test_em_finds_the_likeliest_model_where_it_is_known() -> None:
@@ -221,14 +222,14 @@ def test_statistics_are_the_same_over_several_blocks() -> None:
     np.testing.assert_allclose(data.within, rest.T @ rest, rtol=1e-5, atol=1e-5 * len(who))
 
 
-def test_a_constant_coordinate_says_nothing() -> None:
+def test_a_constant_coordinate_changes_nothing() -> None:
     voices, _ = small(4)
     padded = np.hstack((voices.vectors, np.full((len(voices), 1), 7, np.float32)))
     wider = Plda.fit(Embeddings.of(padded, voices.speakers), length_norm=False)
     plain = Plda.fit(Embeddings.of(voices.vectors, voices.speakers), length_norm=False)
-    one = plain.enrol(voices.vectors, 2) @ plain.trial(voices.vectors, 2).T
-    two = wider.enrol(padded, 2) @ wider.trial(padded, 2).T
-    np.testing.assert_allclose(one, two, atol=2e-3)
+    plain_scores = plain.enrol(voices.vectors, 2) @ plain.trial(voices.vectors, 2).T
+    wider_scores = wider.enrol(padded, 2) @ wider.trial(padded, 2).T
+    np.testing.assert_allclose(plain_scores, wider_scores, atol=2e-3)
 
 
 def test_no_direction_starts_without_variance_between_speakers() -> None:
@@ -237,10 +238,10 @@ def test_no_direction_starts_without_variance_between_speakers() -> None:
     assert moments(Statistics.of(voices, lambda v: v.astype(np.float64))).psi.min() == LEAST_PSI
 
 
-# ================================================================================= what it is for
+# ============================================================================ the gain over cosine
 
 
-def linked(linkage: LinkageFunction, voices: Embeddings, enrolled: int) -> float:
+def eer_of(linkage: LinkageFunction, voices: Embeddings, enrolled: int) -> float:
     """EER of models of the first ``enrolled`` vectors of each speaker against the last one."""
     by_speaker = voices.vectors.reshape(len(voices.names), -1, voices.dimension)
     models = linkage.enrol(by_speaker[:, :enrolled].mean(1), enrolled)
@@ -260,17 +261,17 @@ def nuisance(seed: int) -> Embeddings:
 @pytest.mark.parametrize(
     "options", [{}, {"length_norm": False}, {"lda": 16}, {"lda": 16, "length_norm": False}]
 )
-def test_plda_sees_past_what_varies_within_speakers(options: dict[str, Any]) -> None:
+def test_plda_ignores_the_variation_within_speakers(options: dict[str, Any]) -> None:
     plda, unseen = Plda.fit(nuisance(0), **options), nuisance(1)
     cosine = Cosine(plda.frontend.centre)
     for enrolled in (1, 5):
-        assert linked(plda, unseen, enrolled) < 0.8 * linked(cosine, unseen, enrolled)
+        assert eer_of(plda, unseen, enrolled) < 0.8 * eer_of(cosine, unseen, enrolled)
 
 
 @pytest.mark.parametrize("length_norm", [True, False])
 def test_more_enrolment_utterances_link_better(length_norm: bool) -> None:
     plda, unseen = Plda.fit(nuisance(0), length_norm=length_norm), nuisance(1)
-    rates = [linked(plda, unseen, enrolled) for enrolled in (1, 2, 6)]
+    rates = [eer_of(plda, unseen, enrolled) for enrolled in (1, 2, 6)]
     assert rates[0] > rates[1] > rates[2]
 
 
@@ -332,9 +333,9 @@ def test_no_shrinkage_changes_nothing() -> None:
 def test_shrinkage_mixes_both_covariances_with_spheres(amount: float) -> None:
     voices, plain = small(1)
     shrunk = Plda.fit(voices, length_norm=False, shrinkage=amount)
-    for found, full in zip(covariances(shrunk), covariances(plain), strict=True):
+    for mixed, full in zip(covariances(shrunk), covariances(plain), strict=True):
         sphere = np.trace(full) / len(full) * np.eye(len(full))
-        np.testing.assert_allclose(found, (1 - amount) * full + amount * sphere, atol=1e-9)
+        np.testing.assert_allclose(mixed, (1 - amount) * full + amount * sphere, atol=1e-9)
     assert shrunk.share == pytest.approx(plain.share)  # traces stay
 
 
@@ -363,13 +364,13 @@ def test_shrinkage_works_with_fewer_vectors_than_dimensions() -> None:
 
 
 @pytest.mark.parametrize("shrinkage", [-0.1, 1.0, 2.0, float("nan")])
-def test_shrinkage_that_cannot_be(shrinkage: float) -> None:
+def test_shrinkage_out_of_range(shrinkage: float) -> None:
     voices, _ = small()
-    with pytest.raises(InputError, match=r"shrinkage .*; must be at least 0 and below 1"):
+    with raises_code("out-of-range", InputError):
         Plda.fit(voices, shrinkage=shrinkage)
 
 
-# ========================================================================================= guards
+# ========================================================================================= checks
 
 
 @pytest.mark.parametrize("options", [{}, {"lda": 2, "length_norm": True}])
@@ -406,7 +407,7 @@ def test_saved_and_loaded(options: dict[str, Any], tmp_path: Path) -> None:
         ("psi", None),
     ],
 )
-def test_a_model_that_does_not_fit_together(name: str, value: Any, tmp_path: Path) -> None:
+def test_inconsistent_models_are_refused(name: str, value: Any, tmp_path: Path) -> None:
     _, plda = small()
     path = tmp_path / "plda.npz"
     plda.save(path)
@@ -417,57 +418,63 @@ def test_a_model_that_does_not_fit_together(name: str, value: Any, tmp_path: Pat
     if value is not None:
         arrays[name] = np.asarray(value)
     np.savez(path, **arrays)
-    with pytest.raises(InputError, match=f"plda.npz: .*({name}|objects)"):
+    with pytest.raises(InputError) as caught:
         Plda.load(path)
+    message = str(caught.value)
+    assert str(path) in message and (repr(name) in message or "objects" in message)
 
 
-def test_files_that_are_no_model(tmp_path: Path) -> None:
+def test_files_that_do_not_hold_a_model(tmp_path: Path) -> None:
     path = tmp_path / "plda.npz"
-    with pytest.raises(InputError, match="no such file"):
+    with pytest.raises(InputError) as caught:
         Plda.load(path)
+    assert "no such file" in str(caught.value)
     _, plda = small()
     plda.save(path)
     whole = path.read_bytes()
     for part in (b"", b"PK", whole[:-30], whole[: len(whole) // 2], b"x" * 50):
         path.write_bytes(part)
-        with pytest.raises(InputError, match=r"plda\.npz"):
+        with pytest.raises(InputError) as caught:
             Plda.load(path)
+        assert str(path) in str(caught.value)
 
 
 def test_too_little_to_learn_from() -> None:
     rng = np.random.default_rng(0)
     vectors = rng.normal(size=(12, 4))
-    with pytest.raises(TooFewError, match="one speaker; PLDA needs at least 2"):
+    with raises_code("too-few-speakers", TooFewError):
         Plda.fit(Embeddings.of(vectors, ["a"] * 12))
-    with pytest.raises(TooFewError, match="no speaker has 2 vectors"):
+    with raises_code("too-few-vectors", TooFewError):
         Plda.fit(Embeddings.of(vectors, np.arange(12)))
     few = Embeddings.of(vectors, [*range(9), 0, 1, 2], name="few")
-    with pytest.raises(TooFewError, match="few: 12 vectors of 9 speakers; 4 dimensions need 13"):
+    with raises_code("too-few-vectors", TooFewError) as caught:
         Plda.fit(few)
+    assert str(caught.value).startswith("few: 12 vectors of 9 speakers; 4 dimensions need 13")
     assert len(Plda.fit(few, lda=3).psi) == 3
     same = Embeddings.of(np.repeat(vectors, 5, axis=0), np.repeat(np.arange(12), 5))
-    with pytest.raises(InputError, match="all vectors of a speaker are the same"):
+    with raises_code("constant", InputError):
         Plda.fit(same)
 
 
 @pytest.mark.parametrize("lda", [0, -1, 4, 100])
-def test_lda_that_cannot_be(lda: int) -> None:
+def test_lda_out_of_range(lda: int) -> None:
     voices, _ = small()
-    with pytest.raises(InputError, match=f"lda {lda}; must be 1 to 3"):
+    with raises_code("out-of-range", InputError) as caught:
         Plda.fit(voices, lda=lda)
+    assert f"lda {lda}; must be 1 to 3" in str(caught.value)
 
 
 def test_wrong_input_to_scoring() -> None:
     voices, plda = small()
-    with pytest.raises(InputError, match="trained on dimension 3"):
+    with raises_code("mismatch", InputError):
         plda.enrol(voices.vectors[:, :2], 1)
-    with pytest.raises(InputError, match="trained on dimension 3"):
+    with raises_code("mismatch", InputError):
         plda.trial(voices.vectors[0], 1)
     counts: Any
     for counts in (0, -1, 1.5, np.zeros(len(voices), int), True):
-        with pytest.raises(InputError, match="whole numbers of at least 1"):
+        with raises_code("out-of-range", InputError):
             plda.enrol(voices.vectors, counts)
-    with pytest.raises(InputError, match="2 counts for"):
+    with raises_code("wrong-shape", InputError):
         plda.enrol(voices.vectors, np.array([1, 2]))
-    with pytest.raises(InputError, match="-1 iterations"):
+    with raises_code("out-of-range", InputError):
         Plda.fit(voices, iterations=-1)

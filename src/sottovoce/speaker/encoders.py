@@ -4,8 +4,7 @@ The default, CAM++, ships with the package and runs on onnxruntime. Any other ne
 that takes Kaldi filter banks can be used by the path of its file; give its SHA-256 too, so that
 another file is noticed. Models for speaker verification of Hugging Face's transformers are read
 from a local folder; nothing is ever downloaded. A package adds encoders with entry points in the
-group ``sottovoce.encoders`` that name a function without parameters which makes an
-:class:`Encoder`.
+group ``sottovoce.encoders``, each a function without parameters that makes an :class:`Encoder`.
 """
 
 from __future__ import annotations
@@ -47,11 +46,9 @@ class EncoderCard(Record):
     """What a user of an encoder's vectors has to know about it."""
 
     name: str
-    """Name for results."""
     dimension: int
     """Number of values in a vector."""
     licence: str
-    """Under which the weights may be used."""
     origin: str
     """Where the weights come from."""
     sha256: str
@@ -87,9 +84,6 @@ class Encoder(Protocol):
         array of float32, d
             Finite values; what cannot be embedded raises an :class:`InputError`.
         """
-
-
-# ============================================================================================ ONNX
 
 
 class OnnxEncoder:
@@ -136,7 +130,12 @@ class OnnxEncoder:
 
     @cached_property
     def _written_card(self) -> JsonObject:
-        return _read_card(self.path.with_suffix(".json"), self._sha256)
+        """The JSON beside the network; empty unless it was written for exactly this network."""
+        try:
+            card: Json = json.loads(self.path.with_suffix(".json").read_text("utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return card if isinstance(card, dict) and card.get("sha256") == self._sha256 else {}
 
     @cached_property
     def _network(self) -> OnnxNetwork:
@@ -184,17 +183,6 @@ class OnnxEncoder:
         return np.asarray(vectors, np.float32).reshape(len(banks), -1)
 
 
-def _read_card(path: Path, sha256: str) -> JsonObject:
-    """Read the card beside a network; empty unless it was written for exactly this network."""
-    try:
-        card: Json = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
-    if not isinstance(card, dict) or card.get("sha256") != sha256:
-        return {}
-    return card
-
-
 class WithoutPauses:
     """An encoder that is given recordings with their pauses removed.
 
@@ -231,9 +219,6 @@ class WithoutPauses:
         """
         speech = without_pauses(np.asarray(audio, np.float32), rate)
         return self.encoder.embed(speech if len(speech) >= SHORTEST * rate else audio, rate)
-
-
-# ========================================================================================== audio
 
 
 def prepare(audio: Audio, rate: int) -> Audio:
@@ -282,21 +267,16 @@ def _finite(vector: Vector) -> Vector:
     return np.asarray(vector, np.float32)
 
 
-# ===================================================================================== Hugging Face
-
-
 class _Tensor(Protocol):
     def numpy(self) -> Vector: ...
 
 
 class _Output(Protocol):
-    @property
-    def embeddings(self) -> Sequence[_Tensor]: ...
+    embeddings: Sequence[_Tensor]
 
 
 class _Config(Protocol):
-    @property
-    def xvector_output_dim(self) -> int: ...
+    xvector_output_dim: int
 
 
 class _Extractor(Protocol):
@@ -306,8 +286,7 @@ class _Extractor(Protocol):
 
 
 class _Model(Protocol):
-    @property
-    def config(self) -> _Config: ...
+    config: _Config
 
     def __call__(self, **inputs: _Tensor) -> _Output: ...
 
@@ -380,8 +359,6 @@ class HuggingFaceEncoder:
             weights.append(len(piece))
         return _finite(np.average(vectors, axis=0, weights=weights))
 
-
-# ======================================================================================== registry
 
 CAMPPLUS = EncoderCard(
     name="campplus",

@@ -1,10 +1,10 @@
-"""Probabilistic linear discriminant analysis: the two-covariance model.
+"""Probabilistic linear discriminant analysis (PLDA): the two-covariance model.
 
-A vector is x = m + y + ε: a speaker's own place y ~ N(0, B) and what differs between recordings
-of one speaker, ε ~ N(0, W). Ioffe, "Probabilistic linear discriminant analysis", ECCV 2006; Brümmer
-& de Villiers, "The speaker partitioning problem", Odyssey 2010.
+A vector is x = m + y + ε: the position y ~ N(0, B) of its speaker, and what differs between
+recordings of one speaker, ε ~ N(0, W). Ioffe, "Probabilistic linear discriminant analysis", ECCV
+2006; Brümmer & de Villiers, "The speaker partitioning problem", Odyssey 2010.
 
-All work is done in the basis V with VᵀWV = I and VᵀBV = diag(ψ), where coordinates are
+Everything is computed in the basis V with VᵀWV = I and VᵀBV = diag(ψ), where coordinates are
 independent: a score is a sum over coordinates, and all scores are one matrix product.
 """
 
@@ -16,17 +16,16 @@ from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sottovoce.core.arrays import Arrays, load_arrays
 from sottovoce.core.errors import InputError, TooFewError
 from sottovoce.core.files import check_there, write_bytes
-from sottovoce.core.types import FloatArray, IntArray, Vectors
+from sottovoce.core.types import FloatArray, IntArray, RealArray, Vectors
 from sottovoce.speaker.embeddings import Embeddings, blocks
 from sottovoce.speaker.linkage import Counts
 from sottovoce.speaker.plda_training import Statistics, discriminants, shrunk, train
 
-AT_A_TIME = 1 << 11
+SCORING_BLOCK = 1 << 11
 """Vectors prepared for scoring together: few enough to stay in the processor's cache."""
 
 _SAVE = "Plda.save"
@@ -35,52 +34,53 @@ _ARRAYS = ("centre", "length_norm", "mean", "transform", "psi", "share", "log_li
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frontend:
-    """What is done to a vector before the model: centring, projection, length normalisation."""
+    """Processing of a vector before the model: centring, projection, length normalisation."""
 
     centre: FloatArray
     """The mean of the training vectors, d."""
     projection: FloatArray | None
-    """LDA, d × D; without it D = d."""
+    """LDA, d × D; None where there is none and D = d."""
     length_norm: bool
-    """Whether vectors are brought to the length √D."""
+    """Whether vectors are scaled to the length √D."""
 
-    def __call__(self, vectors: NDArray[np.floating]) -> FloatArray:
-        """Process rows."""
-        moved = vectors - self.centre
+    def __call__(self, vectors: RealArray) -> FloatArray:
+        """Process the rows of a table, n × d, into n × D."""
+        processed = vectors - self.centre
         if self.projection is not None:
-            moved = moved @ self.projection
+            processed = processed @ self.projection
         if self.length_norm:
-            lengths = np.sqrt(np.einsum("ij,ij->i", moved, moved) / moved.shape[1])
-            moved /= np.maximum(lengths, np.finfo(np.float64).tiny)[:, None]
-        return moved
+            lengths = np.sqrt(np.einsum("ij,ij->i", processed, processed) / processed.shape[1])
+            processed /= np.maximum(lengths, np.finfo(np.float64).tiny)[:, None]
+        return processed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plda:
-    """Log likelihood ratios of "one speaker" against "two speakers", natural logarithm.
+    """Linkage function: log likelihood ratios of "same speaker", natural logarithm.
 
     >>> rng = np.random.default_rng(0)
     >>> speakers = np.repeat(np.arange(50), 8)
-    >>> voices = rng.normal(size=(50, 4))[speakers] + 0.5 * rng.normal(size=(400, 4))
-    >>> plda = Plda.fit(Embeddings.of(voices, speakers), length_norm=False)
-    >>> one, again, other = voices[:1], voices[1:2], voices[8:9]
-    >>> [(plda.enrol(one, 1) @ plda.trial(two, 1).T).item() > 0 for two in (again, other)]
+    >>> vectors = rng.normal(size=(50, 4))[speakers] + 0.5 * rng.normal(size=(400, 4))
+    >>> plda = Plda.fit(Embeddings.of(vectors, speakers), length_norm=False)
+    >>> model, same, other = vectors[:1], vectors[1:2], vectors[8:9]
+    >>> [(plda.enrol(model, 1) @ plda.trial(trial, 1).T).item() > 0 for trial in (same, other)]
     [True, False]
     """
 
     name: ClassVar[str] = "plda"
 
     frontend: Frontend
+    """Processing of vectors before the model."""
     mean: FloatArray
     """m, the mean of the processed training vectors."""
     transform: FloatArray
-    """V, one direction a column: VᵀWV = I, VᵀBV = diag(ψ)."""
+    """V, one direction per column: VᵀWV = I, VᵀBV = diag(ψ)."""
     psi: FloatArray
-    """ψ, the variance between speakers where the variance within is 1, falling."""
+    """ψ, the variance between speakers where the variance within is 1, in descending order."""
     share: float
-    """Of the variance of a processed vector, what lies between speakers: tr B / tr (B + W)."""
+    """Part of the variance of a processed vector that lies between speakers: tr B / tr (B + W)."""
     log_likelihoods: tuple[float, ...]
-    """Of the training data: at the start, then after each iteration."""
+    """Log likelihood of the training data before the first and after each iteration."""
 
     @classmethod
     def fit(
@@ -94,13 +94,31 @@ class Plda:
     ) -> Plda:
         """Train on vectors of known speakers by EM, from the closed-form moment estimate.
 
-        Vectors are centred, reduced to ``lda`` dimensions by linear discriminant analysis if asked
-        for, and brought to one length. There must be at least as many vectors beyond the first of
-        each speaker as dimensions are left, unless there is ``shrinkage``: the share by which both
-        covariances are drawn towards spheres, for training sets of few speakers. The variance
-        within speakers is increased by a millionth of its mean over dimensions (``RIDGE``), and
-        the likelihoods count that in. The vectors are read block by block, so a memory-mapped set
-        may be larger than memory.
+        The variance within speakers is increased by a millionth of its mean over dimensions
+        (``RIDGE``), and the likelihoods include that. Vectors are read block by block, so a
+        memory-mapped set may be larger than memory.
+
+        Parameters
+        ----------
+        embeddings : Embeddings
+            Training vectors of at least 2 speakers. Without ``lda`` and ``shrinkage`` there must be
+            at least d vectors beyond the first of each speaker.
+        lda : int, optional
+            Dimensions to keep by linear discriminant analysis; by default all.
+        length_norm : bool, default True
+            Whether vectors are scaled to one length.
+        iterations : int, default 10
+            Iterations of EM.
+        shrinkage : float, default 0.0
+            Share, from 0 to below 1, by which both covariances are mixed with multiples of the
+            identity; for training sets of few speakers.
+
+        Raises
+        ------
+        TooFewError
+            Where there are too few speakers or vectors.
+        InputError
+            ``out-of-range`` for a setting, ``constant`` where all vectors of a speaker are equal.
         """
         _check_fit(embeddings, lda, iterations, shrinkage)
         frontend = _frontend(embeddings, lda, length_norm)
@@ -111,26 +129,50 @@ class Plda:
         return cls(frontend, data.mean, model.transform, model.psi, model.share, likelihoods)
 
     def enrol(self, vectors: Vectors, counts: Counts) -> Vectors:
-        """Rows of enrolment models, each the mean of ``counts`` raw vectors.
+        """Prepare enrolment models.
 
-        Such a mean is centred and projected like any vector. With length normalisation it is
-        brought to the length that the mean of n normalised vectors has on average,
-        √(D (tr B + tr W / n) / tr (B + W)), which for n = 1 is √D: at full length it would pass for
-        far more certain than it is. One number for ``counts`` gives rows of width D + 2, one for
-        each model rows of width 2D + 1.
+        A mean of raw vectors is centred and projected like any vector. With length normalisation
+        it is scaled to the length that the mean of n normalised vectors has on average,
+        √(D (tr B + tr W / n) / tr (B + W)), which for n = 1 is √D: at full length it would count as
+        far more certain than it is.
+
+        Parameters
+        ----------
+        vectors : array of float32, models × d
+            Each row is the mean of the vectors of a speaker.
+        counts : int or array of int, models
+            Number n of vectors behind each mean, at least 1.
+
+        Returns
+        -------
+        array of float32
+            Rows of width D + 2 for a single number in ``counts``, otherwise of width 2D + 1.
         """
         numbers = _checked_counts(counts, len(vectors))
         table = np.empty((len(vectors), self._width(numbers)), np.float32)
-        for rows in blocks(len(vectors), AT_A_TIME):
+        for rows in blocks(len(vectors), SCORING_BLOCK):
             part = numbers if numbers.ndim == 0 else numbers[rows]
             table[rows] = enrol_rows(self._coordinates(vectors[rows], part), part, self.psi)
         return table
 
     def trial(self, vectors: Vectors, counts: Counts) -> Vectors:
-        """Rows of trials, each one utterance, for models of ``counts`` as in :meth:`enrol`."""
+        """Prepare trials.
+
+        Parameters
+        ----------
+        vectors : array of float32, trials × d
+            Each row is the vector of one utterance.
+        counts : int or array of int
+            What :meth:`enrol` is given for the models to compare with.
+
+        Returns
+        -------
+        array of float32
+            Rows of the same width as those of the models.
+        """
         numbers = _checked_counts(counts)
         table = np.empty((len(vectors), self._width(numbers)), np.float32)
-        for rows in blocks(len(vectors), AT_A_TIME):
+        for rows in blocks(len(vectors), SCORING_BLOCK):
             table[rows] = trial_rows(self._coordinates(vectors[rows]), numbers, self.psi)
         return table
 
@@ -138,11 +180,12 @@ class Plda:
         return len(self.psi) + 2 if counts.ndim == 0 else 2 * len(self.psi) + 1
 
     def _coordinates(self, vectors: Vectors, counts: IntArray | None = None) -> FloatArray:
-        wanted = len(self.frontend.centre)
-        if vectors.ndim != 2 or vectors.shape[1] != wanted:
+        dimension = len(self.frontend.centre)
+        if vectors.ndim != 2 or vectors.shape[1] != dimension:
             raise InputError(
-                f"plda: vectors of shape {vectors.shape}, but it was trained on dimension {wanted};"
-                " use the same encoder"
+                f"plda: vectors of shape {vectors.shape}, but it was trained on dimension "
+                f"{dimension}; use the same encoder",
+                code="mismatch",
             )
         processed = self.frontend(vectors)
         if self.frontend.length_norm and counts is not None:
@@ -151,7 +194,13 @@ class Plda:
         return coordinates
 
     def save(self, path: Path) -> None:
-        """Write everything to a ``.npz`` file, whole or not at all."""
+        """Write the model to a ``.npz`` file.
+
+        Parameters
+        ----------
+        path : Path
+            The file, which is written completely or not at all.
+        """
         arrays: Arrays = {
             "centre": self.frontend.centre,
             "length_norm": np.array(self.frontend.length_norm),
@@ -169,7 +218,18 @@ class Plda:
 
     @classmethod
     def load(cls, path: Path) -> Plda:
-        """Read what :meth:`save` wrote."""
+        """Read a model that :meth:`save` wrote.
+
+        Parameters
+        ----------
+        path : Path
+            The file.
+
+        Raises
+        ------
+        InputError
+            ``damaged`` where the arrays are not those of a model.
+        """
         check_there(path)
         arrays = load_arrays(path, _ARRAYS, ("projection",), save=_SAVE)
         _check_arrays(arrays, path)
@@ -188,51 +248,77 @@ class Plda:
 
 
 def enrol_rows(means: FloatArray, counts: IntArray, psi: FloatArray) -> FloatArray:
-    r"""Rows of models for :func:`trial_rows`, in coordinates where VᵀWV = I.
+    r"""Rows of models, whose product with those of :func:`trial_rows` holds the scores.
 
-    Knowing the mean e of n utterances, a new one t of the same speaker has mean
-    μ = nψ/(1 + nψ) e and variance v = 1 + ψ/(1 + nψ); of another, mean 0 and variance v₀ = 1 + ψ:
+    Given the mean e of n utterances, a further one t of the same speaker has the mean
+    μ = nψ/(1 + nψ) e and the variance v = 1 + ψ/(1 + nψ); one of another speaker has the mean 0 and
+    the variance v₀ = 1 + ψ:
 
     .. math:: \log LR = \sum_d \frac{t\mu}{v} - \frac{\mu^2}{2v}
               - \frac{t^2}{2}\Bigl(\frac1v - \frac1{v_0}\Bigr) - \frac12 \log\frac{v}{v_0}
+
+    Parameters
+    ----------
+    means : array of float64, models × D
+        e, in coordinates where VᵀWV = I.
+    counts : array of int, models, or a single number
+        n.
+    psi : array of float64, D
+        ψ.
     """
-    kinds, which = np.unique(counts, return_inverse=True)  # few numbers, many models
-    n, spread = kinds[:, None], _spread(kinds, psi)
-    weight = n * psi / (1 + n * psi) / spread
-    offset = np.log((1 + psi) / spread).sum(1) / 2
+    distinct, which = np.unique(counts, return_inverse=True)  # few numbers, many models
+    n, variance = distinct[:, None], _variance(distinct, psi)
+    weight = n * psi / (1 + n * psi) / variance
+    offset = np.log((1 + psi) / variance).sum(1) / 2
     weighted = means * weight[which]
-    constant = offset[which] - np.einsum("ij,ij->i", weighted, weighted * spread[which]) / 2
+    constant = offset[which] - np.einsum("ij,ij->i", weighted, weighted * variance[which]) / 2
     if counts.ndim == 0:
         return np.column_stack((weighted, np.ones(len(means)), constant))
-    return np.column_stack((weighted, _curvature(kinds, psi)[which], constant))
+    return np.column_stack((weighted, _curvature(distinct, psi)[which], constant))
 
 
 def trial_rows(trials: FloatArray, counts: IntArray, psi: FloatArray) -> FloatArray:
-    """Rows (t, t² in one number, 1) for one ``counts``, (t, t², 1) for different ones."""
+    """Rows of trials: (t, weighted sum of t², 1) for a single count, otherwise (t, t², 1).
+
+    Parameters
+    ----------
+    trials : array of float64, trials × D
+        t, in coordinates where VᵀWV = I.
+    counts : array of int, models, or a single number
+        What :func:`enrol_rows` is given.
+    psi : array of float64, D
+        ψ.
+    """
     squares, ones = np.square(trials), np.ones(len(trials))
     if counts.ndim == 0:
         return np.column_stack((trials, squares @ _curvature(counts, psi), ones))
     return np.column_stack((trials, squares, ones))
 
 
-def _spread(counts: IntArray, psi: FloatArray) -> FloatArray:
+def _variance(counts: IntArray, psi: FloatArray) -> FloatArray:
     """v = 1 + ψ/(1 + nψ)."""
-    spread: FloatArray = 1 + psi / (1 + counts[..., None] * psi)
-    return spread
+    variance: FloatArray = 1 + psi / (1 + counts[..., None] * psi)
+    return variance
 
 
 def _curvature(counts: IntArray, psi: FloatArray) -> FloatArray:
-    """−(1/v − 1/v₀)/2, by which t² enters."""
-    curvature: FloatArray = 0.5 / (1 + psi) - 0.5 / _spread(counts, psi)
+    """−(1/v − 1/v₀)/2, the coefficient of t²."""
+    curvature: FloatArray = 0.5 / (1 + psi) - 0.5 / _variance(counts, psi)
     return curvature
 
 
 def _checked_counts(counts: Counts, models: int | None = None) -> IntArray:
     numbers = np.asarray(counts)
     if numbers.dtype.kind not in "iu" or numbers.ndim > 1 or numbers.size == 0 or numbers.min() < 1:
-        raise InputError("plda: utterances of a model must be whole numbers of at least 1")
+        raise InputError(
+            "plda: the numbers of utterances of a model must be whole numbers of at least 1",
+            code="out-of-range",
+        )
     if models is not None and numbers.ndim == 1 and len(numbers) != models:
-        raise InputError(f"plda: {len(numbers):,} counts for {models:,} models; give one a model")
+        raise InputError(
+            f"plda: {len(numbers):,} counts for {models:,} models; give one per model",
+            code="wrong-shape",
+        )
     return numbers.astype(np.int64)
 
 
@@ -245,33 +331,40 @@ def _frontend(embeddings: Embeddings, lda: int | None, length_norm: bool) -> Fro
     return Frontend(centred.centre, projection, length_norm)
 
 
-# ======================================================================================== guards
+# ======================================================================================== checks
 
 
 def _check_fit(embeddings: Embeddings, lda: int | None, iterations: int, shrinkage: float) -> None:
-    where, size = embeddings.origin, embeddings.dimension
+    source, size = embeddings.origin, embeddings.dimension
     speakers, beyond = len(embeddings.names), len(embeddings) - len(embeddings.names)
     if speakers < 2:
-        raise TooFewError(f"{where}: one speaker; PLDA needs at least 2: add speakers")
+        raise TooFewError(
+            f"{source}: one speaker; PLDA needs at least 2: add speakers", code="too-few-speakers"
+        )
     if beyond == 0:
         raise TooFewError(
-            f"{where}: no speaker has 2 vectors; PLDA learns from several recordings of a speaker"
+            f"{source}: no speaker has 2 vectors; PLDA is trained on several recordings per speaker",
+            code="too-few-vectors",
         )
     if iterations < 0:
-        raise InputError(f"{iterations} iterations; give 0 or more")
+        raise InputError(f"{iterations} iterations; give 0 or more", code="out-of-range")
     if not 0 <= shrinkage < 1:
-        raise InputError(f"shrinkage {shrinkage}; must be at least 0 and below 1")
+        raise InputError(
+            f"shrinkage {shrinkage}; must be at least 0 and below 1", code="out-of-range"
+        )
     most = min(size, speakers - 1, beyond)
     if lda is not None and not 1 <= lda <= most:
         raise InputError(
-            f"{where}: lda {lda}; must be 1 to {most}, which {size} dimensions, {speakers:,} "
-            f"speakers and {len(embeddings):,} vectors allow"
+            f"{source}: lda {lda}; must be 1 to {most}, which {size} dimensions, {speakers:,} "
+            f"speakers and {len(embeddings):,} vectors allow",
+            code="out-of-range",
         )
     if lda is None and beyond < size and not shrinkage:
         raise TooFewError(
-            f"{where}: {len(embeddings):,} vectors of {speakers:,} speakers; {size} dimensions "
+            f"{source}: {len(embeddings):,} vectors of {speakers:,} speakers; {size} dimensions "
             f"need {size + speakers:,}: add recordings, reduce to at most {most} with lda, or use "
-            "shrinkage"
+            "shrinkage",
+            code="too-few-vectors",
         )
 
 
@@ -292,6 +385,7 @@ def _check_arrays(arrays: Arrays, path: Path) -> None:
         good = array.shape == shapes[name] and array.dtype == kind and np.isfinite(array).all()
         if not good or not inner or (name in ("psi", "share") and array.min() < 0):
             raise InputError(
-                f"{path}: {name!r} is not as a PLDA model needs it ({array.dtype} of shape "
-                f"{array.shape}); write the file again with {_SAVE}"
+                f"{path}: {name!r} is not an array of a PLDA model ({array.dtype} of shape "
+                f"{array.shape}); write the file again with {_SAVE}",
+                code="damaged",
             )

@@ -1,7 +1,7 @@
-"""Training of the two-covariance model by EM, from sums over speakers only.
+"""Training of the two-covariance model of PLDA by EM, from sums over speakers only.
 
-The data are passed over once; after that an iteration costs a few products of the size of
-speakers × D × D, however many vectors there are.
+The vectors are read once; after that an iteration costs a few products of size speakers × D × D,
+however many vectors there are.
 """
 
 from __future__ import annotations
@@ -17,28 +17,41 @@ from sottovoce.core.types import FloatArray, IntArray, Vectors
 from sottovoce.speaker.embeddings import Embeddings, add_by_speaker, blocks
 
 RIDGE = 1e-6
-"""Added to the variances within speakers, as a share of their mean: nothing is divided by zero
-where a coordinate is constant."""
+"""Added to the variances within speakers, as a share of their mean, so that nothing is divided by
+zero where a coordinate is constant."""
 LEAST_PSI = 1e-3
-"""Least ψ to start from; at 0 a direction could never come to tell speakers apart."""
+"""Smallest ψ to start from; a direction that starts with 0 would stay there."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Statistics:
-    """All that training needs of the data."""
+    """Everything that training needs to know about the vectors."""
 
     counts: IntArray
     """n, the number of vectors of each speaker."""
     mean: FloatArray
     """m, over all vectors."""
     means: FloatArray
-    """The mean vector of each speaker, less m."""
+    """The mean vector of each speaker, minus m."""
     within: FloatArray
     """Scatter of the vectors about the means of their speakers, with the ridge."""
 
     @classmethod
     def of(cls, embeddings: Embeddings, process: Callable[[Vectors], FloatArray]) -> Statistics:
-        """One pass over the vectors, each block processed first."""
+        """Read the vectors once, block by block.
+
+        Parameters
+        ----------
+        embeddings : Embeddings
+            Training vectors.
+        process : callable
+            Applied to each block, n × d, before it is counted; returns n × D.
+
+        Raises
+        ------
+        InputError
+            ``constant`` where all vectors of a speaker are equal.
+        """
         sums, squares = _sums(embeddings, process)
         counts = embeddings.counts
         mean = sums.sum(0) / counts.sum()
@@ -48,26 +61,27 @@ class Statistics:
         if not variance > 1e-10 * np.trace(squares) / len(within):
             raise InputError(
                 f"{embeddings.origin}: all vectors of a speaker are the same; PLDA needs "
-                "different recordings of a speaker"
+                "different recordings of a speaker",
+                code="constant",
             )
         within = (within + within.T) / 2 + RIDGE * variance * np.eye(len(within))
         return cls(counts, mean, means - mean, within)
 
     @property
     def between(self) -> FloatArray:
-        """Scatter of the speakers' means, each counted as often as it has vectors."""
+        """Scatter of the means of the speakers, each weighted by its number of vectors."""
         return np.asarray((self.means.T * self.counts) @ self.means)
 
     @property
     def beyond(self) -> int:
-        """N − S, the vectors beyond the first of each speaker."""
+        """N − S, the number of vectors beyond the first of each speaker."""
         return int(self.counts.sum()) - len(self.counts)
 
 
 def _sums(
     embeddings: Embeddings, process: Callable[[Vectors], FloatArray]
 ) -> tuple[FloatArray, FloatArray]:
-    """Sums of the vectors of each speaker, and all products XᵀX."""
+    """Sums of the vectors of each speaker, and the product XᵀX over all vectors."""
     width = process(embeddings.vectors[:1]).shape[1]
     sums, squares = np.zeros((len(embeddings.names), width)), np.zeros((width, width))
     for rows in blocks(len(embeddings)):
@@ -77,39 +91,62 @@ def _sums(
     return sums, squares
 
 
-def discriminants(data: Statistics, wanted: int) -> FloatArray:
-    """Directions that tell speakers apart best; where vectors are few, among the main ones only.
+def discriminants(statistics: Statistics, count: int) -> FloatArray:
+    """Linear discriminant analysis: the directions that separate speakers best.
 
     With fewer than D vectors beyond the first of each speaker the scatter within speakers is
-    singular: then as many main directions are kept first as there are such vectors. Belhumeur,
-    Hespanha & Kriegman, "Eigenfaces vs. Fisherfaces", IEEE TPAMI 19(7), 1997.
+    singular; then only as many principal directions as there are such vectors are considered.
+    Belhumeur, Hespanha & Kriegman, "Eigenfaces vs. Fisherfaces", IEEE TPAMI 19(7), 1997.
+
+    Parameters
+    ----------
+    statistics : Statistics
+        Of the training vectors.
+    count : int
+        Number of directions.
+
+    Returns
+    -------
+    array of float64, D × count
+        One direction per column, the best first.
     """
-    size, between = len(data.within), data.between
-    main = eigh(between + data.within)[1][:, size - min(size, data.beyond) :]
-    within = main.T @ data.within @ main / data.beyond
-    best = eigh(main.T @ between @ main, within)[1][:, ::-1]
-    return np.asarray(main @ best[:, :wanted])
+    size, between = len(statistics.within), statistics.between
+    total = between + statistics.within
+    principal = eigh(total)[1][:, size - min(size, statistics.beyond) :]
+    within = principal.T @ statistics.within @ principal / statistics.beyond
+    best = eigh(principal.T @ between @ principal, within)[1][:, ::-1]
+    return np.asarray(principal @ best[:, :count])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Model:
-    """The model, and the data in its basis."""
+    """The model, and the statistics of the training vectors in its basis."""
 
     transform: FloatArray
-    """V, from the basis of the data to that of the model."""
+    """V, from the basis of the vectors to that of the model."""
     psi: FloatArray
+    """ψ, the variance between speakers in each direction of the basis."""
     counts: IntArray
+    """n, the number of vectors of each speaker."""
     means: FloatArray
+    """The mean vector of each speaker, minus m."""
     within: FloatArray
+    """Scatter within speakers."""
 
     @property
     def share(self) -> float:
-        """Of the variance of a vector, what lies between speakers: tr B / tr (B + W)."""
+        """Part of the variance of a vector that lies between speakers: tr B / tr (B + W)."""
         directions = np.square(np.linalg.inv(self.transform)).sum(1)
         return float(directions @ self.psi / (directions @ (1 + self.psi)))
 
     def rebased(self, between: FloatArray, within: FloatArray) -> Model:
-        """The model with these B and W, given in the present basis."""
+        """Return the model with other covariances, in the basis that makes both diagonal.
+
+        Parameters
+        ----------
+        between, within : array of float64, D × D
+            B and W in the present basis.
+        """
         psi, basis = eigh(between, within)
         psi, basis = psi[::-1], basis[:, ::-1]
         return Model(
@@ -121,70 +158,118 @@ class Model:
         )
 
 
-def train(data: Statistics, iterations: int) -> tuple[Model, tuple[float, ...]]:
-    """The model after some iterations, and the likelihood at the start and after each."""
-    model = moments(data)
-    likelihoods = [log_likelihood(model)]
+def train(statistics: Statistics, iterations: int) -> tuple[Model, tuple[float, ...]]:
+    """Train a model by EM.
+
+    Parameters
+    ----------
+    statistics : Statistics
+        Of the training vectors.
+    iterations : int
+        Number of iterations; 0 for the moment estimate alone.
+
+    Returns
+    -------
+    model : Model
+    log_likelihoods : tuple of float
+        Before the first and after each iteration.
+    """
+    model = moments(statistics)
+    log_likelihoods = [log_likelihood(model)]
     for _ in range(iterations):
-        model = improve(model)
-        likelihoods.append(log_likelihood(model))
-    return model, tuple(likelihoods)
+        model = em_step(model)
+        log_likelihoods.append(log_likelihood(model))
+    return model, tuple(log_likelihoods)
 
 
 def shrunk(model: Model, amount: float) -> Model:
-    """B and W drawn towards multiples of the identity, which keeps what few data claim in check.
+    """Mix both covariances of a model with multiples of the identity, against overfitting.
 
-    At ``amount`` 1 every direction counts the same, and scores order pairs nearly as cosine does.
+    Parameters
+    ----------
+    model : Model
+        The trained model.
+    amount : float
+        From 0 (no change) to 1, where all directions have the same weight and scores rank pairs
+        nearly as cosine does.
     """
     basis = model.transform
     back = np.linalg.inv(basis)
     within = back.T @ back
     between = (back.T * model.psi) @ back
     return model.rebased(
-        *(basis.T @ towards_sphere(one, amount) @ basis for one in (between, within))
+        basis.T @ shrunk_covariance(between, amount) @ basis,
+        basis.T @ shrunk_covariance(within, amount) @ basis,
     )
 
 
-def towards_sphere(covariance: FloatArray, amount: float) -> FloatArray:
-    """A covariance mixed with the multiple of the identity that has the same trace."""
+def shrunk_covariance(covariance: FloatArray, amount: float) -> FloatArray:
+    """Mix a covariance with the multiple of the identity that has the same trace.
+
+    Parameters
+    ----------
+    covariance : array of float64, D × D
+        The covariance.
+    amount : float
+        Weight of the identity, from 0 to 1.
+    """
     size = len(covariance)
     sphere = np.trace(covariance) / size * np.eye(size)
     return np.asarray((1 - amount) * covariance + amount * sphere)
 
 
-def moments(data: Statistics) -> Model:
-    """Closed form: W from the scatter within, B from what the scatter between has beyond it.
+def moments(statistics: Statistics) -> Model:
+    """Estimate both covariances in closed form.
 
-    The scatter between speakers is expected to be (S − 1) W + (N − Σn²/N) B.
+    W follows from the scatter within speakers, B from the scatter between speakers, whose
+    expectation is (S − 1) W + (N − Σn²/N) B.
+
+    Parameters
+    ----------
+    statistics : Statistics
+        Of the training vectors.
     """
-    total, size = data.counts.sum(), len(data.within)
-    within = data.within / data.beyond
-    weight = total - np.square(data.counts).sum() / total
-    between = (data.between - (len(data.counts) - 1) * within) / weight
-    start = Model(np.eye(size), np.zeros(size), data.counts, data.means, data.within)
+    total, size = statistics.counts.sum(), len(statistics.within)
+    within = statistics.within / statistics.beyond
+    weight = total - np.square(statistics.counts).sum() / total
+    between = (statistics.between - (len(statistics.counts) - 1) * within) / weight
+    start = Model(
+        np.eye(size), np.zeros(size), statistics.counts, statistics.means, statistics.within
+    )
     model = start.rebased(between, within)
     return replace(model, psi=np.maximum(model.psi, LEAST_PSI))
 
 
-def improve(model: Model) -> Model:
-    """One iteration of EM: expected places of the speakers, then B and W that fit them best.
+def em_step(model: Model) -> Model:
+    """One iteration of EM: expected positions of the speakers, then the most likely B and W.
 
-    The place of a speaker with mean z has mean nψ/(1 + nψ) z and variance ψ/(1 + nψ).
+    The position of a speaker with mean z has the mean nψ/(1 + nψ) z and the variance ψ/(1 + nψ).
+
+    Parameters
+    ----------
+    model : Model
+        The model so far.
     """
     n = model.counts[:, None]
     variance = model.psi / (1 + n * model.psi)
-    places = n * variance * model.means
-    rest = model.means - places
-    between = places.T @ places + np.diag(variance.sum(0))
-    within = model.within + (n * rest).T @ rest + np.diag((n * variance).sum(0))
+    positions = n * variance * model.means
+    residuals = model.means - positions
+    between = positions.T @ positions + np.diag(variance.sum(0))
+    within = model.within + (n * residuals).T @ residuals + np.diag((n * variance).sum(0))
     return model.rebased(between / len(n), within / n.sum())
 
 
 def log_likelihood(model: Model) -> float:
-    """Log density of all training vectors, speakers' places integrated out."""
+    """Log density of all training vectors, with the positions of the speakers integrated out.
+
+    Parameters
+    ----------
+    model : Model
+        The model, which holds the statistics of the training vectors.
+    """
     n = model.counts[:, None]
     total, size = int(n.sum()), len(model.psi)
     volume = total * (size * np.log(2 * np.pi) - 2 * np.linalg.slogdet(model.transform)[1])
-    grown = 1 + n * model.psi
-    distance = np.trace(model.within) + (n * np.square(model.means) / grown).sum()
-    return float(-(volume + np.log(grown).sum() + distance) / 2)
+    factor = 1 + n * model.psi
+    distance = np.trace(model.within) + (n * np.square(model.means) / factor).sum()
+    return float(-(volume + np.log(factor).sum() + distance) / 2)

@@ -1,10 +1,10 @@
-"""Linear maps learnt from speakers of one's own, and cosine in the space they lead to.
+"""Linkage functions that apply a learnt linear map before the cosine.
 
-Two ways to the map: *whitening* makes what differs between recordings of one speaker equally large
-in every direction (Hatch, Kajarekar & Stolcke, "Within-class covariance normalization for
-SVM-based speaker recognition", Interspeech 2006); *training* goes on from there so that each
-recording lies nearest to the other recordings of its speaker (the loss of Wan et al., "Generalized
-end-to-end loss for speaker verification", ICASSP 2018).
+There are two ways to learn the map: *whitening* makes the variation between recordings of one
+speaker equally large in every direction (Hatch, Kajarekar & Stolcke, "Within-class covariance
+normalization for SVM-based speaker recognition", Interspeech 2006); *training* continues from there
+so that each recording lies nearest to the other recordings of its speaker (the loss of Wan et al.,
+"Generalized end-to-end loss for speaker verification", ICASSP 2018).
 """
 
 from __future__ import annotations
@@ -17,14 +17,24 @@ from sottovoce.core.errors import TooFewError
 from sottovoce.core.types import FloatArray, IntArray, Vectors
 from sottovoce.speaker.embeddings import Embeddings, speaker_means
 from sottovoce.speaker.linkage import Cosine, Counts
-from sottovoce.speaker.plda_training import towards_sphere
+from sottovoce.speaker.plda_training import shrunk_covariance
 
 SCALE = 20.0
-"""By which a cosine is multiplied before it counts as log odds in training."""
+"""Factor that turns a cosine into log odds in training."""
 
 
 class Projected:
-    """Cosine after taking ``centre`` off and applying ``matrix`` (columns are directions)."""
+    """Cosine after a linear map.
+
+    Parameters
+    ----------
+    name : str
+        Name of the linkage function.
+    centre : array of float64, d
+        Subtracted from every vector first.
+    matrix : array of float64, d × D
+        The map; its columns are directions.
+    """
 
     def __init__(self, name: str, centre: FloatArray, matrix: FloatArray) -> None:
         self.name = name
@@ -32,14 +42,36 @@ class Projected:
         self.matrix = matrix
 
     def enrol(self, vectors: Vectors, counts: Counts = 1) -> Vectors:
-        """Centre, map and bring to length one."""
+        """Subtract the centre, apply the map and scale to unit length.
+
+        Parameters
+        ----------
+        vectors : array of float32, n × d
+            Models or trials.
+        counts : int or array of int, default 1
+            Not used.
+        """
         return Cosine().enrol(np.asarray((vectors - self.centre) @ self.matrix, np.float32))
 
     trial = enrol
 
 
 def fit_whitening(train: Embeddings, *, shrinkage: float = 0.5) -> Projected:
-    """W^(−1/2) of the covariance W within speakers, first drawn towards a sphere."""
+    """Learn the map W^(−1/2) from the covariance W within speakers.
+
+    Parameters
+    ----------
+    train : Embeddings
+        At least 2 speakers, and a speaker with several vectors.
+    shrinkage : float, default 0.5
+        Share, from 0 to 1, by which W is mixed with a multiple of the identity first.
+
+    Raises
+    ------
+    TooFewError
+        ``too-few`` where there are too few speakers or vectors, ``constant`` where all vectors of
+        a speaker are equal.
+    """
     centre, centred = _centred(train)
     return Projected("whitening", centre, _whitening(train, centred, shrinkage))
 
@@ -47,15 +79,32 @@ def fit_whitening(train: Embeddings, *, shrinkage: float = 0.5) -> Projected:
 def fit_projection(
     train: Embeddings, *, shrinkage: float = 0.5, penalty: float = 1.0, iterations: int = 60
 ) -> Projected:
-    """A trained map; ``penalty`` holds it near the whitening it starts from."""
+    """Learn a map by gradient descent, starting from the whitening.
+
+    Parameters
+    ----------
+    train : Embeddings
+        At least 2 speakers, and a speaker with several vectors.
+    shrinkage : float, default 0.5
+        As for :func:`fit_whitening`.
+    penalty : float, default 1.0
+        Weight of the squared distance from the start.
+    iterations : int, default 60
+        At most so many steps of L-BFGS.
+
+    Raises
+    ------
+    TooFewError
+        As :func:`fit_whitening`.
+    """
     centre, centred = _centred(train)
     start = _whitening(train, centred, shrinkage)
     start /= np.linalg.norm(start) / np.sqrt(len(start))
     loss = _Loss(centred, train.speakers, start, penalty)
-    found = minimize(
+    solution = minimize(
         loss, start.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": iterations}
     )
-    return Projected("projection", centre, found.x.reshape(start.shape))
+    return Projected("projection", centre, solution.x.reshape(start.shape))
 
 
 def _centred(train: Embeddings) -> tuple[FloatArray, FloatArray]:
@@ -70,56 +119,59 @@ def _centred(train: Embeddings) -> tuple[FloatArray, FloatArray]:
 
 def _whitening(train: Embeddings, centred: FloatArray, shrinkage: float) -> FloatArray:
     means = speaker_means(train) - train.vectors.mean(axis=0, dtype=np.float64)
-    rest = centred - means[train.speakers]
-    within = towards_sphere(rest.T @ rest / (len(rest) - len(means)), shrinkage)
+    residuals = centred - means[train.speakers]
+    scatter = residuals.T @ residuals
+    within = shrunk_covariance(scatter / (len(residuals) - len(means)), shrinkage)
     values, basis = eigh(within)
     if not values.max() > 0:
         raise TooFewError(
             f"{train.origin}: all recordings of a speaker have the same vector; a map is learnt "
-            "from how they differ: give other recordings"
+            "from how they differ: give other recordings",
+            code="constant",
         )
     values = np.maximum(values, 1e-9 * values.max())
     return np.asarray(basis / np.sqrt(values) @ basis.T)
 
 
 class _Loss:
-    """Cross entropy of telling each recording's speaker, and its gradient in the map.
+    """Cross entropy of recognising the speaker of each recording, and its gradient in the map.
 
-    A speaker is the mean of its recordings; for a recording's own speaker, of the others.
+    A speaker is represented by the mean of its recordings; for a recording of the speaker itself,
+    by the mean of the other recordings.
     """
 
     def __init__(
         self, vectors: FloatArray, speakers: IntArray, start: FloatArray, penalty: float
     ) -> None:
         counts = np.bincount(speakers)
-        kept = counts[speakers] > 1
+        usable = counts[speakers] > 1
         sums = np.zeros((len(counts), vectors.shape[1]))
         np.add.at(sums, speakers, vectors)
         self.means = sums / counts[:, None]
-        self.vectors, self.own = vectors[kept], speakers[kept]
-        others = sums[self.own] - self.vectors
-        self.others = others / (counts[self.own] - 1)[:, None]
+        self.vectors, self.speakers = vectors[usable], speakers[usable]
+        other_sums = sums[self.speakers] - self.vectors
+        self.other_means = other_sums / (counts[self.speakers] - 1)[:, None]
         self.start, self.penalty = start, penalty
 
     def __call__(self, flat: FloatArray) -> tuple[float, FloatArray]:
-        """Loss and gradient at a map given as one row of numbers."""
+        """Loss and gradient at a map, which is given as one row of numbers."""
         matrix = flat.reshape(self.start.shape)
-        rows = np.arange(len(self.own))
+        rows = np.arange(len(self.speakers))
         (x, x_length), (m, m_length), (o, o_length) = (
-            _unit(part @ matrix) for part in (self.vectors, self.means, self.others)
+            _unit(part @ matrix) for part in (self.vectors, self.means, self.other_means)
         )
         logits = SCALE * (x @ m.T)
-        logits[rows, self.own] = SCALE * np.einsum("ij,ij->i", x, o)
+        logits[rows, self.speakers] = SCALE * np.einsum("ij,ij->i", x, o)
         logits -= logits.max(axis=1, keepdims=True)
         shares = np.exp(logits)
         shares /= shares.sum(axis=1, keepdims=True)
-        loss = -np.log(np.maximum(shares[rows, self.own], 1e-300)).mean()
+        loss = -np.log(np.maximum(shares[rows, self.speakers], 1e-300)).mean()
         pull = shares * (SCALE / len(rows))
-        own = pull[rows, self.own] - SCALE / len(rows)
-        pull[rows, self.own] = 0
-        gradient = self.vectors.T @ _through(pull @ m + own[:, None] * o, x, x_length)
-        gradient += self.means.T @ _through(pull.T @ x, m, m_length)
-        gradient += self.others.T @ _through(own[:, None] * x, o, o_length)
+        true_pull = pull[rows, self.speakers] - SCALE / len(rows)
+        pull[rows, self.speakers] = 0
+        gradient = self.vectors.T @ _before_scaling(pull @ m + true_pull[:, None] * o, x, x_length)
+        gradient += self.means.T @ _before_scaling(pull.T @ x, m, m_length)
+        gradient += self.other_means.T @ _before_scaling(true_pull[:, None] * x, o, o_length)
         away = (matrix - self.start) * (self.penalty / len(matrix))
         return float(loss + (away * (matrix - self.start)).sum() / 2), (gradient + away).ravel()
 
@@ -129,7 +181,7 @@ def _unit(vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
     return vectors / lengths, lengths
 
 
-def _through(gradient: FloatArray, unit: FloatArray, lengths: FloatArray) -> FloatArray:
-    """The gradient before a vector was brought to length one."""
+def _before_scaling(gradient: FloatArray, unit: FloatArray, lengths: FloatArray) -> FloatArray:
+    """Turn the gradient in vectors of unit length into that in the vectors before scaling."""
     along = np.einsum("ij,ij->i", gradient, unit)[:, None]
     return np.asarray((gradient - along * unit) / lengths)
