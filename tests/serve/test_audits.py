@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from live_service import Service, running
 
-from sottovoce.serve.audits import listed
+from sottovoce.serve.audits import list_audits
 
 NAME = "made up <b>"
 
@@ -62,7 +62,7 @@ def showing(folder: Path) -> Iterator[Service]:
         yield one
 
 
-def test_audits_are_listed(showing: Service) -> None:
+def test_audits_are_list_audits(showing: Service) -> None:
     answer = showing.get("/v1/audits")
     assert answer.status_code == 200, answer.text
     found = answer.json()
@@ -79,7 +79,7 @@ def test_the_newest_comes_first(tmp_path: Path) -> None:
     for day, name in enumerate(("b", "a", "c")):
         report = write_audit(tmp_path / name) / "report.html"
         os.utime(report, (86400 * day, 86400 * day))
-    found = listed(tmp_path)
+    found = list_audits(tmp_path)
     assert [one.name for one in found] == ["c", "a", "b"]
     assert found[0].date == "1970-01-03T00:00:00+00:00"
 

@@ -144,11 +144,11 @@ def test_a_bomb_is_one_line(alone: Service, name: str) -> None:
 
 def test_every_number_of_a_vector_is_a_cell(monkeypatch: pytest.MonkeyPatch) -> None:
     vectors = parquet(10, vector=pl.concat_list([pl.col("row")] * 99).list.to_array(99))
-    monkeypatch.setattr(uploads, "MOST_CELLS", 990)
-    uploads.refuse_swelling(vectors, "the vectors")
-    monkeypatch.setattr(uploads, "MOST_CELLS", 989)
+    monkeypatch.setattr(uploads, "MAX_CELLS", 990)
+    uploads.refuse_oversized(vectors, "the vectors")
+    monkeypatch.setattr(uploads, "MAX_CELLS", 989)
     with pytest.raises(InputError, match="990 cells; at most 989"):
-        uploads.refuse_swelling(vectors, "the vectors")
+        uploads.refuse_oversized(vectors, "the vectors")
 
 
 def test_a_worker_has_so_much_memory_and_no_more(alone: Service) -> None:

@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 from live_service import Service, clip, running
 
-from sottovoce.serve.workers import LostError, Worker
+from sottovoce.serve.messages import WarmUp
+from sottovoce.serve.workers import Worker, WorkerLostError
 
 LONG = clip(seconds=60)
 """Some seconds of work for the slowest method."""
@@ -137,28 +138,28 @@ def test_a_worker_that_cannot_be_started_is_lost(monkeypatch: pytest.MonkeyPatch
         raise BlockingIOError("no more processes")
 
     monkeypatch.setattr(worker._context.Process, "start", full)
-    with pytest.raises(LostError):
-        worker.ask("warm", (), {})
+    with pytest.raises(WorkerLostError):
+        worker.run(WarmUp(), ())
     monkeypatch.undo()
-    assert worker.ask("warm", (), {}).body == b""
+    assert worker.run(WarmUp(), ()).body == b""
     worker.end()
 
 
 def test_a_worker_that_dies_idle_costs_nothing() -> None:
     worker = Worker(1 << 30)
     for _ in range(5):  # asked at once, before its death is known
-        worker.ask("warm", (), {})
+        worker.run(WarmUp(), ())
         assert worker.pid is not None
         os.kill(worker.pid, signal.SIGKILL)
-        assert worker.ask("warm", (), {}).body == b""
+        assert worker.run(WarmUp(), ()).body == b""
     worker.end()
 
 
 def test_a_worker_that_is_ended_before_it_is_there_does_nothing(service: Service) -> None:
     worker = Worker(1 << 30)
     worker.end()
-    with pytest.raises(LostError):
-        worker.ask("warm", (), {})
+    with pytest.raises(WorkerLostError):
+        worker.run(WarmUp(), ())
     assert worker.pid is None
 
 

@@ -67,9 +67,9 @@ def test_wrong_settings_are_refused(words: list[str], error: type[Exception]) ->
 
 
 def test_an_open_address_is_warned_about(monkeypatch: pytest.MonkeyPatch) -> None:
-    from sottovoce.serve import server
+    from sottovoce.serve import app
 
-    monkeypatch.setattr(server, "run", lambda settings: None)
+    monkeypatch.setattr(app, "run", lambda settings: None)
     told = CliRunner().invoke(command, ["--host", "0.0.0.0"]).stderr
     assert "other machines, without a token" in told
     assert CliRunner().invoke(command, []).stderr == ""
@@ -84,7 +84,7 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPat
     real = builtins.__import__
 
     def lacking(name: str, *rest: Any, **named: Any) -> Any:
-        if name.startswith(("uvicorn", "sottovoce.serve.server")):
+        if name.startswith(("uvicorn", "sottovoce.serve.app")):
             raise ModuleNotFoundError("No module named 'uvicorn'", name="uvicorn")
         return real(name, *rest, **named)
 

@@ -18,7 +18,7 @@ pytest.importorskip("fastapi")
 pytest.importorskip("uvicorn")
 requests = pytest.importorskip("requests")
 
-from sottovoce.serve.server import listen, make_server  # noqa: E402
+from sottovoce.serve.app import listen, make_server  # noqa: E402
 from sottovoce.serve.settings import Settings  # noqa: E402
 
 

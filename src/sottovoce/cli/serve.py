@@ -67,7 +67,7 @@ def command(
         **given,
     )
     try:
-        from sottovoce.serve.server import run
+        from sottovoce.serve.app import run
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("fastapi", "starlette", "uvicorn"):
             raise

@@ -1,1 +1,1 @@
-"""The services over HTTP and their page: one router a service, all work in worker processes."""
+"""The service: FastAPI routers, worker processes and a static page."""

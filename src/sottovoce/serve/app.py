@@ -1,19 +1,25 @@
-"""The application: routers, door, workers and page put together."""
+"""The service: an application of routers, guard, workers and page, and its server process."""
 
 from __future__ import annotations
 
+import logging
+import socket
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.resources import files
 
+import uvicorn
 from fastapi import FastAPI
 from starlette.responses import FileResponse, PlainTextResponse
 from starlette.staticfiles import StaticFiles
 
 from sottovoce import __version__
-from sottovoce.serve import audits, comprise, measure, recording, text, voice
-from sottovoce.serve.exchange import add_handlers, problems
-from sottovoce.serve.guard import Guard
+from sottovoce.core.errors import InputError
+from sottovoce.serve import audits, catalogue, comprise, measure, recording, text, voice
+from sottovoce.serve.errors import add_error_handlers
+from sottovoce.serve.exchange import describe_errors
+from sottovoce.serve.guard import LOG, Guard
 from sottovoce.serve.metrics import Metrics
 from sottovoce.serve.settings import Settings
 from sottovoce.serve.workers import Workers
@@ -23,54 +29,66 @@ REPORT_STYLE = str(files("sottovoce.report") / "page.css")
 
 
 def create_app(settings: Settings | None = None) -> FastAPI:
-    """An application for any ASGI server; it runs as one process with its own workers."""
+    """An application for any ASGI server; run it in one process, as it starts its own workers.
+
+    Parameters
+    ----------
+    settings : Settings, optional
+        Limits, token and folder of audits; host and port are not used here.
+    """
     settings = settings or Settings()
     app = FastAPI(
         title="sottovoce",
         version=__version__,
         summary="Know what a voice still gives away.",
         lifespan=_with_workers,
-        docs_url=None,  # these pages load scripts from elsewhere
+        docs_url=None,  # these pages load scripts from other hosts
         redoc_url=None,
         redirect_slashes=False,
     )
     app.state.settings = settings
     metrics = Metrics()
-    add_handlers(app)
-    for service in (voice, text, recording, measure, audits, comprise):
+    add_error_handlers(app, settings)
+    for service in (voice, text, recording, measure, catalogue, audits, comprise):
         app.include_router(service.router)
+    _add_status_routes(app, metrics)
+    _add_page(app)
+    app.add_middleware(Guard, settings=settings, metrics=metrics)
+    return app
 
+
+def _add_status_routes(app: FastAPI, metrics: Metrics) -> None:
     @app.get(
         "/healthz",
         summary="Whether the service is up",
         tags=["service"],
-        responses=problems(403),
+        responses=describe_errors(403),
     )
     async def health() -> dict[str, str]:
         return {"status": "ok", "version": __version__}
 
     @app.get(
         "/metrics",
-        summary="Counts for Prometheus",
+        summary="Counters for Prometheus",
         tags=["service"],
         response_class=PlainTextResponse,
-        responses=problems(401, 403),
+        responses=describe_errors(401, 403),
     )
-    async def counts() -> PlainTextResponse:
+    async def counters() -> PlainTextResponse:
         return PlainTextResponse(metrics.text())
 
+
+def _add_page(app: FastAPI) -> None:
     @app.get("/", include_in_schema=False)
     async def page() -> FileResponse:
         return FileResponse(f"{STATIC}/index.html")
 
     @app.get("/static/report.css", include_in_schema=False)
     async def style() -> FileResponse:
-        """What the page and the reports it shows have in common."""
+        """Style that the page shares with the reports it shows."""
         return FileResponse(REPORT_STYLE)
 
     app.mount("/static", StaticFiles(directory=STATIC))
-    app.add_middleware(Guard, settings=settings, metrics=metrics)
-    return app
 
 
 @asynccontextmanager
@@ -81,3 +99,67 @@ async def _with_workers(app: FastAPI) -> AsyncIterator[None]:
         yield
     finally:
         app.state.workers.close()
+
+
+def make_server(settings: Settings) -> uvicorn.Server:
+    """A uvicorn server that is not started yet, with logs that hold no data of clients.
+
+    Parameters
+    ----------
+    settings : Settings
+        Settings of the application; the address is that of the socket it is run with.
+    """
+    for name in ("uvicorn.access", "python_multipart.multipart"):
+        logging.getLogger(name).disabled = True  # their lines hold parts of requests
+    config = uvicorn.Config(
+        create_app(settings),
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        timeout_keep_alive=10,
+        timeout_graceful_shutdown=5,
+        h11_max_incomplete_event_size=1 << 16,
+    )
+    return uvicorn.Server(config)
+
+
+def listen(settings: Settings) -> socket.socket:
+    """A listening socket; clients can connect at once and are answered when workers are ready.
+
+    Parameters
+    ----------
+    settings : Settings
+        Host and port.
+
+    Raises
+    ------
+    InputError
+        If the address is taken or does not exist (``not-available``).
+    """
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    try:
+        return socket.create_server((settings.host, settings.port), family=family)
+    except OSError as error:
+        raise InputError(
+            f"{settings.host}:{settings.port}: cannot listen there ({error.strerror}); name "
+            "another --host or --port",
+            code="not-available",
+        ) from None
+
+
+def run(settings: Settings) -> None:
+    """Serve until interrupted.
+
+    Parameters
+    ----------
+    settings : Settings
+        All settings of the service.
+    """
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+    LOG.addHandler(handler)
+    LOG.setLevel(logging.INFO)
+    listener = listen(settings)
+    address = listener.getsockname()
+    LOG.info("listening on http://%s:%d (Ctrl-C ends)", address[0], address[1])
+    make_server(settings).run(sockets=[listener])

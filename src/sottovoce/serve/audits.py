@@ -1,7 +1,7 @@
-"""Reports of audits that the service was told to show: listed and read, never written.
+"""Reports of audits in a folder: listed and read, never written.
 
-Only folders that lie in the one that was named, and files that lie in these: a link that leads out
-is as if it were not there.
+Only folders directly inside the configured folder are audits, and only files inside an audit are
+read: symbolic links that lead elsewhere are ignored.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import asyncio
 import json
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from fastapi import APIRouter, Request
 from pydantic import BaseModel
@@ -18,18 +17,18 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from sottovoce.report.measure_pages import HEADERS
-from sottovoce.serve.exchange import problems
+from sottovoce.serve.exchange import describe_errors
 
 router = APIRouter(tags=["audits"])
-REPORT = "report.html"
-MEASURES = "measures.json"
+_REPORT = "report.html"
+_MEASURES = "measures.json"
 
 
 class Audit(BaseModel):
-    """What a list says of an audit."""
+    """One audit in the list."""
 
     name: str
-    """Of its folder."""
+    """Name of its folder."""
     title: str
     date: str
     """When its report was written, in UTC."""
@@ -40,20 +39,20 @@ class Audit(BaseModel):
 
 
 class Audits(BaseModel):
-    """All audits there are."""
+    """All audits of the folder."""
 
     shown: bool
     """Whether the service was started with ``--audits``."""
     audits: list[Audit]
 
 
-@router.get("/v1/audits", summary="Audits with a report", responses=problems(401, 403))
+@router.get("/v1/audits", summary="Audits with a report", responses=describe_errors(401, 403))
 async def audits(request: Request) -> Audits:
-    """Of the folder that ``sottovoce serve --audits`` names; the newest first."""
+    """Audits in the folder that ``sottovoce serve --audits`` names, the newest first."""
     folder: Path | None = request.app.state.settings.audits
     if folder is None:
         return Audits(shown=False, audits=[])
-    return Audits(shown=True, audits=await asyncio.to_thread(listed, folder))
+    return Audits(shown=True, audits=await asyncio.to_thread(list_audits, folder))
 
 
 @router.get(
@@ -61,68 +60,75 @@ async def audits(request: Request) -> Audits:
     summary="The report of an audit",
     response_class=Response,
     responses={
-        **problems(401, 403, 404),
+        **describe_errors(401, 403, 404),
         200: {"description": "A page.", "content": {"text/html": {"schema": {"type": "string"}}}},
     },
 )
 async def report(request: Request, name: str) -> Response:
-    """A page of one file without scripts, as the audit wrote it."""
+    """A page in one file without scripts, as the audit wrote it."""
     folder: Path | None = request.app.state.settings.audits
-    found = None if folder is None else await asyncio.to_thread(read, folder, name, REPORT)
-    if found is None:
-        raise HTTPException(404, "no audit of that name; see /v1/audits")
-    return Response(found, media_type="text/html", headers=HEADERS)
+    page = None if folder is None else await asyncio.to_thread(_read, folder, name, _REPORT)
+    if page is None:
+        raise HTTPException(404, "no audit has that name; see /v1/audits")
+    return Response(page, media_type="text/html", headers=HEADERS)
 
 
-def listed(folder: Path) -> list[Audit]:
-    """All audits in a folder whose measures and report can be read."""
-    found = [one for name in _names(folder) if (one := _described(folder, name)) is not None]
-    return sorted(found, key=lambda one: (one.date, one.name), reverse=True)
+def list_audits(folder: Path) -> list[Audit]:
+    """All audits in a folder whose measures and report can be read, the newest first.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder that holds the folders of audits.
+    """
+    candidates = (_describe(folder, name) for name in _folder_names(folder))
+    audits = [audit for audit in candidates if audit is not None]
+    return sorted(audits, key=lambda audit: (audit.date, audit.name), reverse=True)
 
 
-def read(folder: Path, name: str, file: str) -> bytes | None:
-    """A file of an audit, if there is such an audit and the file lies within it."""
-    if name not in _names(folder):
+def _read(folder: Path, name: str, file: str) -> bytes | None:
+    """A file of an audit, or None if there is no such audit or the file is not inside it."""
+    if name not in _folder_names(folder):
         return None
-    path = _inside(folder, name, file)
+    path = _path_inside(folder, name, file)
     try:
         return None if path is None else path.read_bytes()
     except OSError:
         return None
 
 
-def _inside(folder: Path, name: str, file: str) -> Path | None:
-    """Where a file of an audit is, if within the audit and no link leads elsewhere."""
+def _path_inside(folder: Path, name: str, file: str) -> Path | None:
+    """Path of a file of an audit, or None if a symbolic link leads out of the audit."""
     path = (folder / name / file).resolve()
     return path if path.is_relative_to(folder.resolve() / name) and path.is_file() else None
 
 
-def _names(folder: Path) -> list[str]:
+def _folder_names(folder: Path) -> list[str]:
     try:
-        inside = list(folder.iterdir())
+        entries = list(folder.iterdir())
     except OSError:
         return []
-    return [one.name for one in inside if one.is_dir() and not one.is_symlink()]
+    return [entry.name for entry in entries if entry.is_dir() and not entry.is_symlink()]
 
 
-def _described(folder: Path, name: str) -> Audit | None:
+def _describe(folder: Path, name: str) -> Audit | None:
     from sottovoce.report.audit_tables import by_anonymiser
     from sottovoce.report.readings import overall
 
-    measures, page = read(folder, name, MEASURES), _inside(folder, name, REPORT)
+    measures, page = _read(folder, name, _MEASURES), _path_inside(folder, name, _REPORT)
     if measures is None or page is None:
         return None
     try:
-        findings: dict[str, Any] = json.loads(measures)
-        tried = by_anonymiser(findings)
+        findings = json.loads(measures)
+        rows_by_anonymiser = by_anonymiser(findings)
         return Audit(
             name=name,
             title=str(findings["name"]),
             date=datetime.fromtimestamp(page.stat().st_mtime, UTC).isoformat(timespec="seconds"),
-            verdict=overall(tried),
+            verdict=overall(rows_by_anonymiser),
             synthetic=bool(findings.get("synthetic")),
-            anonymisers=list(tried),
+            anonymisers=list(rows_by_anonymiser),
             attackers=list(dict.fromkeys(str(row["attacker"]) for row in findings["rows"])),
         )
     except (ValueError, KeyError, TypeError, AttributeError, OSError):
-        return None  # not an audit, or of another version
+        return None  # not an audit, or written by another version

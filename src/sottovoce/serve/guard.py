@@ -1,7 +1,7 @@
-"""The door: who may come in, how many, how large; what is written down about it.
+"""Middleware that every request passes: access control, limits, headers and the log.
 
-Written down are a number made up for the request, sizes, duration and status: no address, path,
-name or content.
+The log has a random id, sizes, duration and status of each request; no address, path, name or
+content.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import hmac
 import logging
 import secrets
 import time
-from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -18,6 +17,13 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sottovoce.report.measure_pages import style_source
+from sottovoce.serve.errors import (
+    RETRY_SECONDS,
+    TooLargeError,
+    error_response,
+    fault_response,
+    too_large_response,
+)
 from sottovoce.serve.metrics import Metrics
 from sottovoce.serve.settings import Settings, is_loopback
 
@@ -28,7 +34,8 @@ POLICY = (
     f"style-src 'self' {style_source()}; "
     "media-src 'self' blob: data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-"""Of the page; a report that it opens as a blob, where a token is needed, is under it too."""
+"""Content security policy of the page. Where a token is needed the page opens reports as blobs,
+which inherit this policy, so it also allows the style of reports."""
 HEADERS = {
     "content-security-policy": POLICY,
     "permissions-policy": "microphone=(self), camera=(), geolocation=()",
@@ -39,22 +46,22 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
 }
-OPEN = ("/", "/healthz", "/openapi.json")
-"""What needs no token, with the files of the page."""
-RETRY = 2
-"""Seconds after which a client that was turned away may come again."""
-
-
-LONGEST = 400
-"""Letters of an error; of a longer one, its beginning and its end are told."""
-
-
-class TooLargeError(Exception):
-    """More bytes came than are taken."""
+PUBLIC_PATHS = ("/", "/healthz", "/openapi.json")
+"""Paths that need no token; the static files of the page need none either."""
 
 
 class Guard:
-    """Wraps the application; see the module."""
+    """ASGI middleware; see the module.
+
+    Parameters
+    ----------
+    app : ASGIApp
+        The application behind it.
+    settings : Settings
+        Token and limits.
+    metrics : Metrics
+        Counters to fill.
+    """
 
     def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics) -> None:
         self.app = app
@@ -62,92 +69,94 @@ class Guard:
         self.metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let one request in, or answer it at the door."""
+        """Pass a request on to the application, or answer it with a refusal."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        visit = Visit(self.settings.max_bytes, receive, send)
+        request = _TrackedRequest(self.settings.max_bytes, receive, send)
         refusal = self._refusal(scope)
         counted = scope["method"] == "POST" and refusal is None
-        self.metrics.inside += counted
+        self.metrics.active += counted
         try:
-            await (refusal or self.app)(scope, visit.receive, visit.send)
-        except Exception as error:  # whatever it says may hold the client's data
-            LOG.error("id=%s fault=%s", visit.id, type(error).__name__)
-            if not visit.answered:
-                await fault(type(error).__name__)(scope, visit.receive, visit.send)
+            await (refusal or self.app)(scope, request.receive, request.send)
+        except Exception as error:  # its message may hold the client's data
+            kind = type(error).__name__
+            LOG.error("id=%s fault=%s", request.id, kind)
+            if not request.answered:
+                await fault_response(kind)(scope, request.receive, request.send)
         finally:
-            self.metrics.inside -= counted
-            self._note(scope, visit)
+            self.metrics.active -= counted
+            self._log(scope, request)
 
     def _refusal(self, scope: Scope) -> JSONResponse | None:
         headers = Headers(scope=scope)
         host = headers.get("host", "")
-        if self.settings.loopback and not is_loopback(_name(f"//{host}")):
-            return refused(403, "this service answers to localhost only; call it by that name")
+        if self.settings.loopback and not is_loopback(_host_name(f"//{host}")):
+            line = "this service answers to localhost only; call it by that name"
+            return error_response(403, "wrong-host", line)
         origin = headers.get("origin")
         if origin is not None and origin.partition("//")[2] != host:
-            return refused(403, "a page of another origin may not use this service")
-        if not self._known(scope["path"], headers):
-            return refused(
-                401, "a token is needed: Authorization: Bearer …", {"WWW-Authenticate": "Bearer"}
-            )
+            line = "a page of another origin may not use this service"
+            return error_response(403, "wrong-origin", line)
+        if not self._has_access(scope["path"], headers):
+            line = "a token is needed: Authorization: Bearer …"
+            return error_response(401, "wrong-token", line, {"WWW-Authenticate": "Bearer"})
         length = headers.get("content-length", "")
         if length.isdecimal() and int(length) > self.settings.max_bytes:
-            return refused(413, too_large(self.settings.max_bytes))
-        room = self.settings.workers + self.settings.queue
-        if scope["method"] == "POST" and self.metrics.inside >= room:
-            return refused(429, "all workers are busy; try again", {"Retry-After": str(RETRY)})
+            return too_large_response(self.settings.max_bytes)
+        capacity = self.settings.workers + self.settings.queue
+        if scope["method"] == "POST" and self.metrics.active >= capacity:
+            line = "all workers are busy; try again"
+            return error_response(429, "busy", line, {"Retry-After": str(RETRY_SECONDS)})
         return None
 
-    def _known(self, path: str, headers: Headers) -> bool:
+    def _has_access(self, path: str, headers: Headers) -> bool:
         token = self.settings.token
-        if token is None or path in OPEN or path.startswith("/static/"):
+        if token is None or path in PUBLIC_PATHS or path.startswith("/static/"):
             return True
-        kind, _, given = headers.get("authorization", "").partition(" ")
-        same = hmac.compare_digest(given.strip().encode(), token.encode())
-        return same and kind.lower() == "bearer"
+        scheme, _, client_token = headers.get("authorization", "").partition(" ")
+        equal = hmac.compare_digest(client_token.strip().encode(), token.encode())
+        return equal and scheme.lower() == "bearer"
 
-    def _note(self, scope: Scope, visit: Visit) -> None:
-        seconds = time.perf_counter() - visit.begun
-        # the route as it was declared: what a client wrote may hold anything
-        service = getattr(scope.get("route"), "path", "other")
-        sizes = {"received": visit.received, "sent": visit.sent}
-        self.metrics.add(service, visit.status, seconds, **sizes)
+    def _log(self, scope: Scope, request: _TrackedRequest) -> None:
+        seconds = time.perf_counter() - request.start
+        # the declared route, because the path that a client sent may hold anything
+        route = getattr(scope.get("route"), "path", "other")
+        self.metrics.add(
+            route, request.status, seconds, received=request.received, sent=request.sent
+        )
         LOG.info(
             "id=%s received=%d sent=%d ms=%.0f status=%d",
-            visit.id,
-            visit.received,
-            visit.sent,
+            request.id,
+            request.received,
+            request.sent,
             seconds * 1000,
-            visit.status,
+            request.status,
         )
 
 
-class Visit:
-    """One request on its way through: counted, and its answer given its headers."""
+class _TrackedRequest:
+    """Counts the bytes of one request and its answer, and adds the headers to the answer."""
 
-    def __init__(self, most: int, receive: Receive, send: Send) -> None:
+    def __init__(self, max_bytes: int, receive: Receive, send: Send) -> None:
         self.id = secrets.token_hex(6)
-        self.begun = time.perf_counter()
+        self.start = time.perf_counter()
         self.received = self.sent = 0
         self.answered = False
         self.status = 499
-        """Stays so if the client leaves before an answer."""
-        self._most = most
+        """Keeps this value if the client leaves before it gets an answer."""
+        self._max_bytes = max_bytes
         self._receive = receive
         self._send = send
 
     async def receive(self) -> Message:
-        """The next piece, as long as there are not too many."""
         message = await self._receive()
         self.received += len(message.get("body", b""))
-        if self.received > self._most:
+        if self.received > self._max_bytes:
             raise TooLargeError
         return message
 
     async def send(self, message: Message) -> None:
-        """Pass an answer on."""
         if message["type"] == "http.response.start":
             self.answered, self.status = True, message["status"]
             headers = MutableHeaders(scope=message)
@@ -157,26 +166,8 @@ class Visit:
         await self._send(message)
 
 
-def _name(address: str) -> str:
+def _host_name(address: str) -> str:
     try:
         return urlsplit(address).hostname or ""
     except ValueError:
         return ""
-
-
-def too_large(most: int) -> str:
-    """The line for a request of more than ``most`` bytes."""
-    return f"more than {most:,} bytes; send less at a time"
-
-
-def refused(status: int, line: str, headers: dict[str, Any] | None = None) -> JSONResponse:
-    """An error as all of them look: one line, however much of the input it quotes."""
-    line = "".join(one if one.isprintable() else "?" for one in " ".join(line.split()))
-    if len(line) > LONGEST:
-        line = f"{line[: LONGEST // 2]} … {line[-LONGEST // 2 :]}"
-    return JSONResponse({"error": line}, status, headers)
-
-
-def fault(kind: str) -> JSONResponse:
-    """The answer to a fault of the program: its kind alone."""
-    return refused(500, f"a fault in sottovoce itself ({kind}); please report it")

@@ -1,287 +1,325 @@
-"""What workers do: files and parameters in, a media type and bytes out.
+"""The jobs that workers do: parameters and uploads in, a document out.
 
-Parameters are plain values that a router has checked for their type; what they may be is checked by
-the library, whose errors go back to the client as they are.
+The web process has checked the types of the parameters; the library checks their values, and its
+errors go back to the client as they are.
 """
 
 from __future__ import annotations
 
 import base64
 import io
-import json
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import replace
-from typing import Any
+from collections.abc import Sequence
+from functools import singledispatch
+from typing import TYPE_CHECKING
 
 import numpy as np
 import soundfile
 
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.text import TextAnonymiser
-from sottovoce.anonymise.voice import METHODS, make_method
+from sottovoce.anonymise.voice import METHODS, VoiceAnonymiser, make_method
 from sottovoce.core.errors import InputError, SottovoceError, UsageError
+from sottovoce.core.records import JsonObject, dump_json
+from sottovoce.core.registry import did_you_mean
 from sottovoce.core.types import Audio
-from sottovoce.corpus.audio import FORMATS, audio_info, load_native
+from sottovoce.corpus.audio import FORMATS, audio_info
+from sottovoce.corpus.utterance import Corpus, Utterance
 from sottovoce.measure import measure_scores
-from sottovoce.measure.readers import READERS, read_scores
-from sottovoce.measure.scores import ScoreSource
 from sottovoce.report import measure_pages as pages
-from sottovoce.serve.uploads import as_path, refuse_swelling, table_kind, with_commas
+from sottovoce.serve.messages import (
+    AlignJob,
+    Job,
+    MeasureJob,
+    RecogniseJob,
+    RecordingJob,
+    ReidentifyJob,
+    Reply,
+    ReplyHeader,
+    SimilarityJob,
+    TextJob,
+    VoiceJob,
+    WarmUp,
+)
+from sottovoce.serve.uploads import as_path, load_audio, open_scores, read_embeddings, read_text
 
-Files = list[bytes]
-Parameters = dict[str, Any]
-Job = Callable[[Files, Parameters], tuple[str, bytes]]
+if TYPE_CHECKING:
+    from sottovoce.speaker import Embeddings, LinkageFunction
 
-MOST_FRAMES = 30_000_000
-"""Frames of a recording: ten minutes at 48 kHz."""
-MOST_CHANNELS = 32
-MOST_TEXT = 1 << 20
-"""Bytes of a text."""
+Files = Sequence[bytes]
+Document = tuple[str, bytes]
+"""Media type and content."""
+
 JSON = "application/json"
 TEXT = "text/plain; charset=utf-8"
+KEEP_VOICE = "none"
+"""In place of a method's name: the voice is not changed."""
 
 
-def answer(job: str, files: Files, parameters: Parameters) -> tuple[str, str, bytes]:
-    """Do a job: ``done``, ``refused`` or ``fault``, the media type, and the answer or one line."""
+def answer(job: Job, files: Files) -> Reply:
+    """Do a job; errors become replies.
+
+    Parameters
+    ----------
+    job : Job
+        What to do.
+    files : sequence of bytes
+        The uploads, in the order that the job expects.
+
+    Returns
+    -------
+    Reply
+        The document; or for an error of the input one line and its code; or for a failure of the
+        program the name of the exception's class only, because its message may hold the
+        client's data.
+    """
     try:
-        kind, body = JOBS[job](files, parameters)
+        media_type, body = run_job(job, files)
     except SottovoceError as error:
-        return "refused", TEXT, str(error).encode()
+        return Reply(ReplyHeader("refused", TEXT, error.code), str(error).encode())
     except MemoryError:
-        return "refused", TEXT, b"too large to be computed here; send less at a time"
-    except Exception as error:  # a traceback would hold the client's data
-        return "fault", TEXT, type(error).__name__.encode()
-    return "done", kind, body
+        line = b"too large to be computed here; send less at a time"
+        return Reply(ReplyHeader("refused", TEXT, "too-large"), line)
+    except Exception as error:
+        return Reply(ReplyHeader("fault", TEXT), type(error).__name__.encode())
+    return Reply(ReplyHeader("done", media_type), body)
 
 
-def warm(files: Files, parameters: Parameters) -> tuple[str, bytes]:
-    """Nothing; tells that the worker is there."""
+@singledispatch
+def run_job(job: Job, files: Files) -> Document:
+    """Do a job; the function is chosen by the type of ``job``.
+
+    Parameters
+    ----------
+    job : Job
+        What to do.
+    files : sequence of bytes
+        The uploads, in the order that the job expects.
+    """
+    raise TypeError(f"no function does a {type(job).__name__}")
+
+
+@run_job.register
+def _warm_up(job: WarmUp, files: Files) -> Document:
     return TEXT, b""
 
 
-def voice(files: Files, parameters: Parameters) -> tuple[str, bytes]:
-    """A recording in another voice, as WAV or FLAC of its own rate and length."""
-    settings = parameters["settings"]
-    name = parameters["method"]
-    refuse_paths(name, settings)
-    secret = secret_of(parameters)
-    audio, rate = recording(files[0])
-    if (wanted := parameters.get("rate")) is not None and wanted != rate:
-        raise UsageError(f"sample-frequency {wanted}: the file has {rate} Hz; leave it out")
-    speaker = parameters.get("speaker") or "speaker"
-    changed = make_method(name, secret, **settings).transform(
-        audio, rate, speaker=speaker, utterance=parameters.get("utterance") or "utterance"
-    )
-    return encoded(changed, rate, parameters.get("format", "wav"))
+@run_job.register
+def _voice(job: VoiceJob, files: Files) -> Document:
+    """Change the voice; the answer has the rate and length of the recording."""
+    _check_settings(job.method, job.settings)
+    secret = _secret(job.seed)
+    with as_path(files[0], "the audio") as path:
+        audio, rate = load_audio(path)
+        if job.rate is not None and job.rate != rate:
+            raise UsageError(
+                f"sample-frequency {job.rate}: the file has {rate} Hz; leave it out",
+                code="mismatch",
+            )
+        utterance = Utterance(job.utterance or "utterance", path, job.speaker or "speaker")
+        method = _fitted(make_method(job.method, secret, **job.settings), utterance)
+    anonymised = method.transform(audio, rate, speaker=utterance.speaker, utterance=utterance.id)
+    return _encode_audio(anonymised, rate, job.format)
 
 
-def text(files: Files, parameters: Parameters) -> tuple[str, bytes]:
-    """A text with its private words replaced; as JSON with what was found, or plain."""
+@run_job.register
+def _text(job: TextJob, files: Files) -> Document:
+    """Replace private words; the answer is JSON with the spans, or the text alone."""
     from sottovoce.anonymise.text.account import guarantee_of, is_written
 
-    anonymiser = TextAnonymiser(secret=secret_of(parameters), **parameters["settings"])
-    source = words_of(files[0])
-    changed = anonymiser.transform(source)
-    if parameters.get("plain"):
-        return TEXT, changed.text.encode()
-    promised = guarantee_of(anonymiser, written=is_written([source]))
-    told = None if promised is None else promised.to_dict()
-    return as_json({**changed.to_dict(), "guarantee": told})
+    anonymiser = TextAnonymiser(
+        job.lang,
+        strategy=job.strategy,
+        tau=job.tau,
+        scope=job.scope,
+        p=job.p,
+        secret=_secret(job.seed),
+    )
+    text = read_text(files[0])
+    anonymised = anonymiser.transform(text)
+    if job.plain:
+        return TEXT, anonymised.text.encode()
+    guarantee = guarantee_of(anonymiser, written=is_written([text]))
+    return _json(
+        {
+            **anonymised.to_dict(),
+            "guarantee": None if guarantee is None else guarantee.to_dict(),
+        }
+    )
 
 
-def measure(files: Files, parameters: Parameters) -> tuple[str, bytes]:
-    """All score measures of a file of scores."""
-    html = parameters.pop("format", "json") == "html"
-    with scores_of(files) as scores:
-        found = measure_scores(scores, **parameters)
-        return as_html(pages.scores_page(found, scores)) if html else as_json(found.to_dict())
-
-
-def similarity(files: Files, parameters: Parameters) -> tuple[str, bytes]:
-    """Voices before and after anonymisation."""
-    from sottovoce.measure.similarity import similarity as compare
-
-    before, after = embeddings(files[0], "original"), embeddings(files[1], "anonymised")
-    linkage = linkage_of(files[2:], parameters, before)
-    html = parameters.pop("format", "json") == "html"
-    found = compare(before, after, linkage, **parameters)
-    return as_html(pages.similarity_page(found)) if html else as_json(found.to_dict())
-
-
-def reidentify(files: Files, parameters: Parameters) -> tuple[str, bytes]:
-    """How likely speakers are found again among others."""
-    from sottovoce.measure.reidentification import reidentify as study
-    from sottovoce.measure.risk import Settings
-
-    known, unknown = embeddings(files[0], "enrol"), embeddings(files[1], "trial")
-    linkage = linkage_of(files[2:], parameters, known)
-    for name in ("lengths", "populations"):
-        if parameters.get(name) is not None:
-            parameters[name] = tuple(parameters[name])
-    html = parameters.pop("format", "json") == "html"
-    found = study(known, unknown, linkage, settings=Settings(**parameters))
-    return as_html(pages.reidentification_page(found)) if html else as_json(found.to_dict())
-
-
-def align(files: Files, parameters: Parameters) -> tuple[str, bytes]:
-    """When each word was said."""
-    from sottovoce.anonymise.recording.align import align as find_times
-
-    audio, rate = recording(files[0])
-    found = find_times(audio, rate, words_of(files[1]), lang=parameters["lang"])
-    return as_json(found.to_dict())
-
-
-def masked(files: Files, parameters: Parameters) -> tuple[str, bytes]:
-    """A recording in another voice with its private words masked, and its text without them."""
+@run_job.register
+def _recording(job: RecordingJob, files: Files) -> Document:
+    """Change the voice and mask private words, in the recording and in its text."""
     from sottovoce.anonymise.recording.mask import Masking
     from sottovoce.anonymise.recording.secure import Settings, WithheldError, secure
     from sottovoce.anonymise.recording.sensitive import find_targets, private_words
-    from sottovoce.corpus.utterance import Utterance
 
-    said, lang = " ".join(words_of(files[1]).split()), parameters["lang"]
-    settings = Settings(masking=Masking(how=parameters["how"]), typed=parameters["typed"])
-    secret = secret_of(parameters)
-    name = parameters["method"]
-    method = None if name == "none" else make_method(name, secret)
-    targets = find_targets([said], [lang], finder=private_words, listed=parameters["words"])[0]
-    recording(files[0])  # refused by its size before any work
+    transcript = " ".join(read_text(files[1]).split())
+    settings = Settings(masking=Masking(how=job.how), typed=job.typed)
+    secret = _secret(job.seed)
+    method = None if job.method == KEEP_VOICE else make_method(job.method, secret)
+    targets = find_targets([transcript], [job.lang], finder=private_words, listed=list(job.words))
     with as_path(files[0], "the audio") as path:
-        one = Utterance("utterance", path, "speaker", transcript=said)
+        load_audio(path)  # refuse what is too long before any work
+        utterance = Utterance("utterance", path, "speaker", transcript=transcript)
+        if method is not None:
+            _fitted(method, utterance)
         try:
-            done = secure(one, targets, settings, secret=secret, method=method, lang=lang)
+            secured = secure(
+                utterance, targets[0], settings, secret=secret, method=method, lang=job.lang
+            )
         except WithheldError as error:
-            raise InputError(f"withheld: {error}; check the text, or keep the voice") from None
+            raise InputError(
+                f"withheld: {error}; check the text, or keep the voice", code="withheld"
+            ) from None
         rate = audio_info(path).rate
-    spans = [
+    masked = secured.masked
+    media_type, sound = _encode_audio(masked.audio, rate, "wav")
+    return _json(
         {
-            "kinds": [label for label in span.labels if label],
-            "before": [at / rate for at in span.before],
-            "after": [at / rate for at in span.after],
-        }
-        for span in done.masked.spans
-    ]
-    kind, sound = encoded(done.masked.audio, rate, "wav")
-    return as_json(
-        {
-            "text": done.text,
-            "masked_words": sum(word is None for word in done.masked.words),
-            "spans": spans,
-            "audio": f"data:{kind};base64,{base64.b64encode(sound).decode()}",
+            "text": secured.text,
+            "masked_words": sum(word is None for word in masked.words),
+            "spans": [
+                {
+                    "kinds": [label for label in span.labels if label],
+                    "before": [sample / rate for sample in span.before],
+                    "after": [sample / rate for sample in span.after],
+                }
+                for span in masked.spans
+            ],
+            "audio": f"data:{media_type};base64,{base64.b64encode(sound).decode()}",
         }
     )
 
 
-JOBS: dict[str, Job] = {
-    "warm": warm,
-    "voice": voice,
-    "text": text,
-    "measure": measure,
-    "similarity": similarity,
-    "reidentify": reidentify,
-    "align": align,
-    "recording": masked,
-}
+@run_job.register
+def _align(job: AlignJob, files: Files) -> Document:
+    from sottovoce.anonymise.recording.align import align
+
+    with as_path(files[0], "the audio") as path:
+        audio, rate = load_audio(path)
+    return _json(align(audio, rate, read_text(files[1]), lang=job.lang).to_dict())
+
+
+@run_job.register
+def _recognise(job: RecogniseJob, files: Files) -> Document:
+    from sottovoce.asr.recogniser import make_recogniser
+
+    recogniser = make_recogniser() if job.recogniser is None else make_recogniser(job.recogniser)
+    with as_path(files[0], "the audio") as path:
+        audio, rate = load_audio(path)
+    return _json({"text": recogniser.transcribe(audio, rate)})
+
+
+@run_job.register
+def _measure(job: MeasureJob, files: Files) -> Document:
+    with open_scores(files) as scores:
+        summary = measure_scores(
+            scores,
+            only=job.only,
+            interval=job.interval,
+            replicates=job.replicates,
+            seed=job.seed,
+        )
+        if job.format == "html":
+            return _html(pages.scores_page(summary, scores))
+    return _json(summary.to_dict())
+
+
+@run_job.register
+def _similarity(job: SimilarityJob, files: Files) -> Document:
+    from sottovoce.measure.similarity import similarity
+
+    original = read_embeddings(files[0], "original")
+    anonymised = read_embeddings(files[1], "anonymised")
+    result = similarity(
+        original,
+        anonymised,
+        _linkage(job.linkage, job.lda, files[2:], original),
+        interval=job.interval,
+        replicates=job.replicates,
+        seed=job.seed,
+    )
+    if job.format == "html":
+        return _html(pages.similarity_page(result))
+    return _json(result.to_dict())
+
+
+@run_job.register
+def _reidentify(job: ReidentifyJob, files: Files) -> Document:
+    from sottovoce.measure.reidentification import reidentify
+    from sottovoce.measure.risk import Settings
+
+    enrolment = read_embeddings(files[0], "enrol")
+    trials = read_embeddings(files[1], "trial")
+    settings = Settings(
+        lengths=job.lengths,
+        populations=job.populations,
+        k=job.top,
+        confidence=job.interval,
+        seed=job.seed,
+    )
+    linkage = _linkage(job.linkage, job.lda, files[2:], enrolment)
+    result = reidentify(enrolment, trials, linkage, settings=settings)
+    if job.format == "html":
+        return _html(pages.reidentification_page(result))
+    return _json(result.to_dict())
+
 
 # ============================================================================ what jobs share
 
 
-def secret_of(parameters: Parameters) -> Secret:
-    """A new secret, or draws that who knows the seed can repeat."""
-    seed = parameters.get("seed")
+def _secret(seed: int | None) -> Secret:
+    """A new secret; or, with a public seed, draws that anybody who knows the seed can repeat."""
     return Secret.generate() if seed is None else Secret.reproducible(seed)
 
 
-def refuse_paths(method: str, settings: dict[str, Any]) -> None:
-    """A client must not name files of this machine."""
-    for one in METHODS[method].card.settings:
-        if one.path and one.name in settings:
-            raise UsageError(f"{method}: {one.name} names a file; it cannot be set from outside")
+def _fitted(method: VoiceAnonymiser, utterance: Utterance) -> VoiceAnonymiser:
+    """Fit a method to the one recording that it will transform."""
+    return method.fit(Corpus("upload", utterance.path.parent, (utterance,)))
 
 
-def recording(data: bytes) -> tuple[Audio, int]:
-    """Samples and rate of an upload, told by its content."""
-    with as_path(data, "the audio") as path:
-        info = audio_info(path)
-        if info.frames > MOST_FRAMES or info.channels > MOST_CHANNELS:
-            raise InputError(
-                f"the audio: {info.frames:,} frames in {info.channels} channels; at most "
-                f"{MOST_FRAMES:,} in {MOST_CHANNELS} are taken: cut it"
+def _check_settings(method: str, settings: dict[str, str]) -> None:
+    """Refuse unknown settings, and settings that name files of this machine."""
+    known = {setting.name: setting for setting in METHODS[method].card.settings}
+    for name in settings:
+        if name not in known:
+            line = did_you_mean("setting", name, list(known))
+            raise UsageError(f"{method}: {line}", code="unknown-name")
+        if known[name].path:
+            raise UsageError(
+                f"{method}: {name} names a file; a client cannot set it", code="not-allowed"
             )
-        return load_native(path)
 
 
-def encoded(audio: Audio, rate: int, kind: str) -> tuple[str, bytes]:
-    """Audio of 16 bits as a file."""
-    if f".{kind}" not in FORMATS:
-        raise UsageError(f"format {kind!r}; use wav or flac")
-    steps = np.rint(np.asarray(audio, np.float64) * 32768)
-    whole = np.clip(steps, -32768, 32767).astype(np.int16)
-    buffer = io.BytesIO()
-    soundfile.write(buffer, whole, rate, format=FORMATS[f".{kind}"], subtype="PCM_16")
-    return f"audio/{kind}", buffer.getvalue()
-
-
-def words_of(data: bytes) -> str:
-    """A text in UTF-8."""
-    if len(data) > MOST_TEXT:
-        raise InputError(f"the text: {len(data):,} bytes; at most {MOST_TEXT:,} are taken: cut it")
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        raise InputError("the text: not UTF-8; encode it so") from None
-
-
-@contextmanager
-def scores_of(files: Files) -> Iterator[ScoreSource]:
-    """Scores of an upload told by its content; or Kaldi's, with their trials and maybe utt2spk."""
-    if len(files) > 1:
-        with ExitStack() as stack:
-            named = zip(files, ("the scores", "the trials", "utt2spk"), strict=False)
-            paths = [stack.enter_context(as_path(*one)) for one in named]
-            yield read_scores(paths[0], trials=paths[1], utt2spk=next(iter(paths[2:]), None))
-    else:
-        refuse_swelling(files[0], "the scores")
-        kind = table_kind(files[0])
-        data = with_commas(files[0]) if kind == ".csv" else files[0]
-        with as_path(data, "the scores") as path:
-            yield READERS[kind](path)
-
-
-def embeddings(data: bytes, what: str) -> Any:
-    """Embeddings of an upload."""
-    from sottovoce.speaker.readers import READERS as EMBEDDINGS
-
-    kind = table_kind(data)
-    if kind not in EMBEDDINGS:
-        raise InputError(f"{what}: neither .npz nor .parquet; write it as one of them")
-    refuse_swelling(data, what)
-    with as_path(data, what) as path:
-        return replace(EMBEDDINGS[kind](path), origin=what)
-
-
-def linkage_of(training: Files, parameters: Parameters, like: Any) -> Any:
-    """The linkage function asked for, learnt from other speakers where these were sent."""
+def _linkage(name: str, lda: int | None, training: Files, like: Embeddings) -> LinkageFunction:
+    """A linkage function for vectors like ``like``, trained on other speakers if they were sent."""
     from sottovoce.speaker.linkage import LINKAGES, make_linkage
 
-    name, lda = parameters.pop("linkage"), parameters.pop("lda", None)
     if LINKAGES[name].needs_training and not training:
         raise UsageError(
-            f"linkage function {name} is trained on other speakers; send their embeddings as the "
-            "part train"
+            f"linkage {name} is trained on other speakers; send their embeddings as the part train",
+            code="missing-part",
         )
     if lda is not None and "lda" not in LINKAGES[name].options:
-        raise UsageError(f"the linkage function {name} has no setting lda")
-    voices = embeddings(training[0], "train") if training else None
-    return make_linkage(name, voices, like=like, **({} if lda is None else {"lda": lda}))
+        raise UsageError(f"the linkage function {name} has no setting lda", code="unsupported")
+    train = read_embeddings(training[0], "train") if training else None
+    settings = {} if lda is None else {"lda": lda}
+    return make_linkage(name, train, like=like, **settings)
 
 
-def as_json(data: dict[str, Any]) -> tuple[str, bytes]:
-    """Data as a JSON document."""
-    return JSON, json.dumps(data, ensure_ascii=False, allow_nan=False).encode()
+def _encode_audio(audio: Audio, rate: int, suffix: str) -> Document:
+    """A file of 16-bit samples."""
+    scaled = np.rint(np.asarray(audio, np.float64) * 32768)
+    samples = np.clip(scaled, -32768, 32767).astype(np.int16)
+    buffer = io.BytesIO()
+    soundfile.write(buffer, samples, rate, format=FORMATS[f".{suffix}"], subtype="PCM_16")
+    return f"audio/{suffix}", buffer.getvalue()
 
 
-def as_html(page: str) -> tuple[str, bytes]:
-    """A page that shows what was found."""
+def _json(content: JsonObject) -> Document:
+    return JSON, dump_json(content, indent=None).encode()
+
+
+def _html(page: str) -> Document:
     return pages.HTML, page.encode()

@@ -1,169 +1,171 @@
-"""Measures: of scores, and of embeddings."""
+"""Measures of scores and of embeddings."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from sottovoce.core.errors import UsageError
+from sottovoce.core.records import Json
 from sottovoce.serve.exchange import (
-    answered,
-    answers,
-    binary,
-    body_of,
-    form_of,
-    parts,
-    problems,
+    describe_answers,
+    describe_body,
+    describe_form,
+    read_body,
+    read_form,
+    run_job,
 )
+from sottovoce.serve.messages import MeasureJob, PageFormat, ReidentifyJob, SimilarityJob
 
 router = APIRouter(tags=["measure"])
 
 Interval = Annotated[
     float, Query(ge=0, lt=1, description="Confidence of the intervals; 0 leaves them out.")
 ]
-Resamples = Annotated[int | None, Query(ge=20, le=10_000, description="Behind an interval.")]
-Draws = Annotated[int, Query(ge=0, le=2**32 - 1, description="Seed of resamples and draws.")]
-Linkage = Annotated[
+Resamples = Query(ge=20, le=10_000, description="Number of resamples behind an interval.")
+Seed = Annotated[int, Query(ge=0, le=2**32 - 1, description="Seed of resamples and draws.")]
+LinkageName = Annotated[
     str,
     Query(
-        description="What turns two vectors into a score: cosine or euclidean; with a part train "
-        "also whitening, projection or plda.",
+        description="Linkage function, which turns two vectors into a score: cosine or euclidean; "
+        "with a part train also whitening, projection or plda. See /v1/choices.",
         examples=["cosine", "plda"],
     ),
 ]
-Dimensions = Annotated[int | None, Query(ge=1, description="That plda keeps. Default: all.")]
+Dimensions = Annotated[
+    int | None, Query(ge=1, description="Dimensions that plda keeps. Default: all.")
+]
 Numbers = Annotated[
-    str | None, Query(description="Whole numbers with commas between.", examples=["1,3"])
+    str | None, Query(description="Whole numbers separated by commas.", examples=["1,3"])
 ]
-Shown = Annotated[
-    Literal["json", "html"], Query(description="Of the answer; html is a page with figures.")
+Format = Annotated[
+    PageFormat, Query(description="Format of the answer; html is a page with figures.")
 ]
-_KINDS = "application/json text/html"
+_MEDIA_TYPES = "application/json text/html"
 _EMBEDDINGS = ".npz (arrays vectors and speakers) or .parquet"
-_SCORES = binary(
-    "application/octet-stream", "Scores: .npz, .csv, .tsv or .parquet, told by the content."
-)
-_SCORES["requestBody"]["content"] |= parts(
-    scores="Scores as above; with trials, lines of Kaldi: enrol trial score.",
-    trials="Lines of Kaldi: enrol trial target, or nontarget.",
-    utt2spk="Lines of Kaldi: utterance speaker.",
-    optional=["trials", "utt2spk"],
-)["requestBody"]["content"]
-_TRAIN = f"Embeddings of other speakers, to learn from: {_EMBEDDINGS}"
+_TRAIN = f"Embeddings of other speakers to train on: {_EMBEDDINGS}"
+_DEFAULT_LENGTHS = "1,3,30"
 
 
-@router.get(
-    "/v1/measures",
-    summary="Score measures: their labels and units",
-    responses=problems(401, 403),
-)
-async def measures() -> dict[str, Any]:
-    """Label and unit by name."""
-    from sottovoce.measure.catalogue import MEASURES
-
-    found = [MEASURES[name] for name in MEASURES]
-    return {one.name: {"label": one.label, "unit": one.unit} for one in found}
+def _describe_scores() -> dict[str, Json]:
+    """A body of scores, or a form with Kaldi's files."""
+    body = describe_body(
+        "application/octet-stream",
+        "Scores: .npz, .csv, .tsv or .parquet, recognised by the content.",
+    )
+    form = describe_form(
+        scores="Scores as above; with trials, lines of Kaldi: enrol trial score.",
+        trials="Lines of Kaldi: enrol trial target, or nontarget.",
+        utt2spk="Lines of Kaldi: utterance speaker.",
+        optional=["trials", "utt2spk"],
+    )
+    match body["requestBody"], form["requestBody"]:
+        case {"content": dict(content)}, {"content": dict(form_content)}:
+            content.update(form_content)
+    return body
 
 
 @router.post(
     "/v1/measure",
     summary="All score measures of a set of scores",
     response_class=Response,
-    responses=answers(_KINDS, "As of `sottovoce measure --json`, or a page."),
-    openapi_extra=_SCORES,
+    responses=describe_answers(_MEDIA_TYPES, "As of `sottovoce measure --json`, or a page."),
+    openapi_extra=_describe_scores(),
 )
 async def measure(
     request: Request,
-    only: Annotated[str | None, Query(description="Measures, with commas between.")] = None,
+    only: Annotated[
+        str | None, Query(description="Names of measures, separated by commas.")
+    ] = None,
     interval: Interval = 0.95,
-    resamples: Resamples = None,
-    seed: Draws = 0,
-    format: Shown = "json",  # noqa: A002
+    resamples: Annotated[int | None, Resamples] = None,
+    seed: Seed = 0,
+    format: Format = "json",  # noqa: A002
 ) -> Response:
     """Each measure with interval, chance level and direction."""
-    names = [name.strip() for name in only.split(",") if name.strip()] if only else None
-    parameters: dict[str, Any] = {
-        "only": names,
-        "interval": interval or None,
-        "replicates": resamples,
-        "seed": seed,
-        "format": format,
-    }
+    names = tuple(name.strip() for name in only.split(",") if name.strip()) if only else None
+    job = MeasureJob(
+        only=names, interval=interval or None, replicates=resamples, seed=seed, format=format
+    )
     if request.headers.get("content-type", "").startswith("multipart/form-data"):
-        files = await form_of(request, "scores", optional=["trials", "utt2spk"])
+        files = await read_form(request, "scores", optional=["trials", "utt2spk"])
     else:
-        files = [await body_of(request)]
-    return await answered(request, "measure", files, parameters)
+        files = [await read_body(request)]
+    return await run_job(request, job, files)
 
 
 @router.post(
     "/v1/similarity",
     summary="Voices before and after anonymisation",
     response_class=Response,
-    responses=answers(_KINDS, "As of `sottovoce similarity --json`, or a page."),
-    openapi_extra=parts(
+    responses=describe_answers(_MEDIA_TYPES, "As of `sottovoce similarity --json`, or a page."),
+    openapi_extra=describe_form(
         original=_EMBEDDINGS, anonymised=_EMBEDDINGS, train=_TRAIN, optional=["train"]
     ),
 )
 async def similarity(
     request: Request,
-    linkage: Linkage = "cosine",
+    linkage: LinkageName = "cosine",
     lda: Dimensions = None,
     interval: Interval = 0.95,
-    resamples: Resamples = 1000,
-    seed: Draws = 0,
-    format: Shown = "json",  # noqa: A002
+    resamples: Annotated[int, Resamples] = 1000,
+    seed: Seed = 0,
+    format: Format = "json",  # noqa: A002
 ) -> Response:
     """Similarity matrices, de-identification and voice distinctiveness."""
-    parameters = {
-        "linkage": linkage,
-        "lda": lda,
-        "interval": interval or None,
-        "replicates": resamples,
-        "seed": seed,
-        "format": format,
-    }
-    files = await form_of(request, "original", "anonymised", optional=["train"])
-    return await answered(request, "similarity", files, parameters)
+    job = SimilarityJob(
+        linkage=linkage,
+        lda=lda,
+        interval=interval or None,
+        replicates=resamples,
+        seed=seed,
+        format=format,
+    )
+    files = await read_form(request, "original", "anonymised", optional=["train"])
+    return await run_job(request, job, files)
 
 
 @router.post(
     "/v1/reidentify",
-    summary="How likely speakers are found again among others",
+    summary="How likely speakers are re-identified among others",
     response_class=Response,
-    responses=answers(_KINDS, "As of `sottovoce reidentify --json`, or a page."),
-    openapi_extra=parts(enrol=_EMBEDDINGS, trial=_EMBEDDINGS, train=_TRAIN, optional=["train"]),
+    responses=describe_answers(_MEDIA_TYPES, "As of `sottovoce reidentify --json`, or a page."),
+    openapi_extra=describe_form(
+        enrol=_EMBEDDINGS, trial=_EMBEDDINGS, train=_TRAIN, optional=["train"]
+    ),
 )
 async def reidentify(
     request: Request,
-    linkage: Linkage = "cosine",
+    linkage: LinkageName = "cosine",
     lda: Dimensions = None,
-    lengths: Numbers = "1,3,30",
+    lengths: Numbers = _DEFAULT_LENGTHS,
     populations: Numbers = None,
     top: Annotated[int, Query(ge=1, le=1_000_000, description="k of top-k.")] = 20,
     interval: Interval = 0.95,
-    seed: Draws = 0,
-    format: Shown = "json",  # noqa: A002
+    seed: Seed = 0,
+    format: Format = "json",  # noqa: A002
 ) -> Response:
     """Singling Out, Linkability, rank and top-k over population size."""
-    parameters = {
-        "linkage": linkage,
-        "lda": lda,
-        "lengths": _numbers("lengths", lengths or "1,3,30"),
-        "populations": _numbers("populations", populations) if populations else None,
-        "k": top,
-        "confidence": interval or None,
-        "seed": seed,
-        "format": format,
-    }
-    files = await form_of(request, "enrol", "trial", optional=["train"])
-    return await answered(request, "reidentify", files, parameters)
+    job = ReidentifyJob(
+        linkage=linkage,
+        lda=lda,
+        lengths=_numbers("lengths", lengths or _DEFAULT_LENGTHS),
+        populations=_numbers("populations", populations) if populations else None,
+        top=top,
+        interval=interval or None,
+        seed=seed,
+        format=format,
+    )
+    files = await read_form(request, "enrol", "trial", optional=["train"])
+    return await run_job(request, job, files)
 
 
-def _numbers(name: str, text: str) -> list[int]:
+def _numbers(name: str, text: str) -> tuple[int, ...]:
     try:
-        return [int(part) for part in text.split(",")]
+        return tuple(int(part) for part in text.split(","))
     except ValueError:
-        raise UsageError(f"{name}: whole numbers with commas between, such as 20,100") from None
+        raise UsageError(
+            f"{name}: whole numbers separated by commas, such as 20,100", code="wrong-type"
+        ) from None

@@ -1,4 +1,4 @@
-"""What the service is told at its start."""
+"""Settings of the service: where it listens and which limits it keeps."""
 
 from __future__ import annotations
 
@@ -14,52 +14,69 @@ MEGABYTE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Where the service listens and what it takes on.
+    """Address and limits of the service; wrong values are refused.
 
     >>> Settings().loopback, Settings(host="0.0.0.0").loopback
     (True, False)
     """
 
     host: str = "127.0.0.1"
+    """Name or address to listen on."""
     port: int = 5000
+    """Port to listen on; 0 takes any free port."""
     workers: int = field(default_factory=lambda: os.cpu_count() or 1)
-    """Processes that compute."""
+    """Number of worker processes."""
     queue: int = 64
-    """Requests that may wait for a worker; further ones are turned away."""
+    """Number of requests that may wait for a worker; further ones are answered with 429."""
     seconds: float = 60.0
-    """Time a request may take to arrive, and again to be computed."""
+    """Time limit for receiving a request, and again for computing its answer."""
     max_bytes: int = 32 * MEGABYTE
-    """Size of a request."""
+    """Largest size of a request."""
     worker_bytes: int = 3072 * MEGABYTE
-    """Memory that a worker may take; work that needs more is refused."""
+    """Memory limit of a worker; a job that needs more is refused."""
     token: str | None = field(default=None, repr=False)
-    """What clients must bring, if anything."""
+    """Token that clients must send; None lets every client in."""
     audits: Path | None = None
-    """A folder of audits whose reports are shown."""
+    """Folder of audits whose reports are shown."""
 
     def __post_init__(self) -> None:
         for name in ("workers", "max_bytes"):
             if getattr(self, name) < 1:
-                raise UsageError(f"{name} {getattr(self, name)}; use 1 or more")
+                raise _out_of_range(f"{name} {getattr(self, name)}; use 1 or more")
         if self.worker_bytes < 512 * MEGABYTE:
-            raise UsageError(f"worker_bytes {self.worker_bytes:,}; use 512 MiB or more")
+            raise _out_of_range(f"worker_bytes {self.worker_bytes:,}; use 512 MiB or more")
         if self.queue < 0:
-            raise UsageError(f"queue {self.queue}; use 0 or more")
+            raise _out_of_range(f"queue {self.queue}; use 0 or more")
         if not self.seconds > 0:
-            raise UsageError(f"seconds {self.seconds:g}; use more than 0")
+            raise _out_of_range(f"seconds {self.seconds:g}; use more than 0")
         if self.token is not None and not (self.token.isascii() and self.token.strip()):
-            raise UsageError("a token that is empty or not ASCII; use letters and digits")
+            raise UsageError(
+                "the token is empty or not ASCII; use letters and digits", code="wrong-token"
+            )
         if self.audits is not None and not self.audits.is_dir():
-            raise UsageError(f"audits {self.audits}: no folder; name one that holds audits")
+            raise UsageError(
+                f"audits {self.audits}: not a folder; name a folder that holds audits",
+                code="not-found",
+            )
 
     @property
     def loopback(self) -> bool:
-        """Whether only this machine can reach it."""
+        """Whether only this machine can reach the service."""
         return is_loopback(self.host)
 
 
+def _out_of_range(message: str) -> UsageError:
+    return UsageError(message, code="out-of-range")
+
+
 def is_loopback(host: str) -> bool:
-    """Whether a name or address stands for this machine alone."""
+    """Whether a host name or address means this machine only.
+
+    Parameters
+    ----------
+    host : str
+        ``localhost`` or an IP address; an IPv6 address may be in brackets.
+    """
     if host.lower() == "localhost":
         return True
     try:

@@ -1,7 +1,7 @@
-"""Worker processes: one job each at a time, replaced when they are lost or take too long.
+"""Worker processes: each does one job at a time, and is replaced when it dies or takes too long.
 
-A request and its answer are a line of JSON and bytes; nothing is pickled. A worker that is killed,
-by anybody, costs the one request it was at.
+Messages are JSON and bytes (:mod:`sottovoce.serve.messages`). A worker that is killed loses only
+the request that it was computing.
 """
 
 from __future__ import annotations
@@ -12,133 +12,187 @@ import multiprocessing
 import signal
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from typing import Any, NamedTuple
+from multiprocessing.context import ForkServerContext, SpawnContext
+from multiprocessing.process import BaseProcess
 
+from sottovoce.serve.messages import Job, WarmUp, decode_job, decode_reply_header, encode_job
 from sottovoce.serve.settings import Settings
 
 PRELOADED = "sottovoce.serve.jobs"
 """Imported once, in the process that all workers are forked from."""
-BEGUN = b"begun"
-"""What a worker says when it has all of a job: if it is lost before, another can do it."""
+STARTED = b"started"
+"""Sent by a worker when it has received a whole job. A worker that dies before has not begun, so
+the job can be given to another one."""
 
 
-class Answer(NamedTuple):
-    """What a job gives back."""
+@dataclass(frozen=True, slots=True)
+class Document:
+    """Result of a job."""
 
-    kind: str
-    """Its media type."""
+    media_type: str
     body: bytes
 
 
 class RefusedError(Exception):
-    """The input's fault, in one line."""
+    """The input or a parameter is wrong.
+
+    Parameters
+    ----------
+    message : str
+        One line for the client.
+    code : str
+        Error code, as in :mod:`sottovoce.core.errors`.
+    """
+
+    def __init__(self, message: str, code: str) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class FaultError(Exception):
-    """A fault of the program; only its kind is told."""
+    """The program failed; the message is only the name of the exception's class."""
 
 
-class LostError(Exception):
-    """The worker died at its work."""
+class WorkerLostError(Exception):
+    """The worker died while it computed the job."""
 
 
-class SlowError(Exception):
-    """The job took too long and was ended."""
+class JobTimeoutError(Exception):
+    """The job took too long, and its worker was ended."""
 
 
-def work(connection: Connection, memory: int) -> None:
-    """Answer jobs within so many bytes of memory until the other side is gone."""
+def work(connection: Connection, memory_limit: int) -> None:
+    """Main loop of a worker process: answer jobs until the other side closes the connection.
+
+    Parameters
+    ----------
+    connection : Connection
+        Pipe to the web process.
+    memory_limit : int
+        Bytes of data that this process may allocate.
+    """
     from sottovoce.serve.jobs import answer
 
-    _limit(memory)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the service, which ends us
+    _limit_memory(memory_limit)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the web process, which ends us
     while True:
         try:
-            asked = json.loads(connection.recv_bytes())
-            files = [connection.recv_bytes() for _ in range(asked["files"])]
-            connection.send_bytes(BEGUN)
-            status, kind, body = answer(asked["job"], files, asked["parameters"])
-            connection.send_bytes(json.dumps([status, kind]).encode())
-            connection.send_bytes(body)
+            job, count = decode_job(connection.recv_bytes())
+            files = [connection.recv_bytes() for _ in range(count)]
+            connection.send_bytes(STARTED)
+            reply = answer(job, files)
+            connection.send_bytes(json.dumps(reply.header.to_dict()).encode())
+            connection.send_bytes(reply.body)
         except (EOFError, BrokenPipeError):
             return
 
 
-def _limit(memory: int) -> None:
-    """Let allocations beyond fail, where the system can do so: the job is refused, others go on."""
+def _limit_memory(memory_limit: int) -> None:
+    """Make larger allocations fail, where the system can: the job is refused, the worker lives."""
     try:
         import resource
     except ModuleNotFoundError:
         return
-    _, most = resource.getrlimit(resource.RLIMIT_DATA)
-    limit = memory if most == resource.RLIM_INFINITY else min(memory, most)
-    resource.setrlimit(resource.RLIMIT_DATA, (limit, most))
+    _, hard_limit = resource.getrlimit(resource.RLIMIT_DATA)
+    unlimited = hard_limit == resource.RLIM_INFINITY
+    limit = memory_limit if unlimited else min(memory_limit, hard_limit)
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, hard_limit))
+
+
+def _process_context() -> ForkServerContext | SpawnContext:
+    if "forkserver" in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("forkserver")
+    return multiprocessing.get_context("spawn")
 
 
 class Worker:
-    """One process, started when it is first asked."""
+    """One worker process, started with its first job.
 
-    def __init__(self, memory: int) -> None:
-        self._memory = memory
-        methods = multiprocessing.get_all_start_methods()
-        self._context: Any = multiprocessing.get_context(
-            "forkserver" if "forkserver" in methods else "spawn"
-        )
-        self._process: Any = None
+    Parameters
+    ----------
+    memory_limit : int
+        Bytes of data that the process may allocate.
+    """
+
+    def __init__(self, memory_limit: int) -> None:
+        self._memory_limit = memory_limit
+        self._context = _process_context()
+        self._process: BaseProcess | None = None
         self._connection: Connection | None = None
         self._ended = False
 
     @property
     def pid(self) -> int | None:
-        """Its process, if started."""
+        """Id of the process, if it was started."""
         return None if self._process is None else self._process.pid
 
-    def ask(self, job: str, files: Sequence[bytes], parameters: dict[str, Any]) -> Answer:
-        """Do one job there; blocks."""
-        asked = {"job": job, "files": len(files), "parameters": parameters}
-        parts = [json.dumps(asked).encode(), *files]
+    def run(self, job: Job, files: Sequence[bytes]) -> Document:
+        """Do one job in the worker process; blocks until it is done.
+
+        Parameters
+        ----------
+        job : Job
+            What to do.
+        files : sequence of bytes
+            The uploads that the job needs.
+
+        Raises
+        ------
+        RefusedError
+            If the input is wrong.
+        FaultError
+            If the program failed.
+        WorkerLostError
+            If the process died or could not be started.
+        """
+        messages = encode_job(job, files)
         try:
-            connection = self._begun(parts) or self._begun(parts)
+            connection = self._send(messages) or self._send(messages)
             if connection is None:
                 raise EOFError
-            status, kind = json.loads(connection.recv_bytes())
+            header = decode_reply_header(connection.recv_bytes())
             body = connection.recv_bytes()
         except (EOFError, OSError):
-            self._clear()
-            raise LostError from None
-        if status == "done":
-            return Answer(kind, body)
-        raise {"refused": RefusedError, "fault": FaultError}[status](body.decode())
+            self._discard_process()
+            raise WorkerLostError from None
+        if header.status == "refused":
+            raise RefusedError(body.decode(), header.code)
+        if header.status == "fault":
+            raise FaultError(body.decode())
+        return Document(header.media_type, body)
 
-    def _begun(self, parts: Sequence[bytes]) -> Connection | None:
-        """The process with the job, if it took it on: one that died while idle does not."""
-        connection = self._ready()
+    def _send(self, messages: Sequence[bytes]) -> Connection | None:
+        """Send a job; None if the process had died while idle and did not receive it."""
+        connection = self._connect()
         try:
-            for part in parts:
-                connection.send_bytes(part)
+            for message in messages:
+                connection.send_bytes(message)
             connection.recv_bytes()
         except (EOFError, OSError):
             if self._ended:
                 raise
-            self._clear()
+            self._discard_process()
             return None
         return connection
 
-    def _ready(self) -> Connection:
+    def _connect(self) -> Connection:
         if self._process is not None and self._process.exitcode is not None:
-            self._clear()  # it died while idle: nobody's request is lost
+            self._discard_process()  # it died while idle: no request is lost
         if self._connection is None:
-            ours, theirs = self._context.Pipe()
-            process = self._context.Process(target=work, args=(theirs, self._memory), daemon=True)
+            connection, worker_end = self._context.Pipe()
+            process = self._context.Process(
+                target=work, args=(worker_end, self._memory_limit), daemon=True
+            )
             process.start()
-            theirs.close()
-            self._process, self._connection = process, ours
-        if self._ended:  # while it was being started
+            worker_end.close()
+            self._process, self._connection = process, connection
+        if self._ended:  # by another thread, while the process was being started
             raise EOFError
         return self._connection
 
-    def _clear(self) -> None:
+    def _discard_process(self) -> None:
         if self._connection is not None:
             self._connection.close()
         if self._process is not None:
@@ -147,7 +201,7 @@ class Worker:
         self._process = self._connection = None
 
     def end(self) -> None:
-        """End it now, whatever it is at; the thread that waits for its answer clears up."""
+        """Kill the process, even in a job; the thread that waits for its reply cleans up."""
         self._ended = True
         process = self._process
         if process is not None:
@@ -155,53 +209,74 @@ class Worker:
 
 
 class Workers:
-    """All workers of a service."""
+    """All workers of a service.
+
+    Parameters
+    ----------
+    settings : Settings
+        Number of workers, time limit and memory limit.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self._seconds = settings.seconds
-        self._memory = settings.worker_bytes
-        self._all = {Worker(self._memory) for _ in range(settings.workers)}
+        self._memory_limit = settings.worker_bytes
+        self._all = {Worker(self._memory_limit) for _ in range(settings.workers)}
         self._free: asyncio.Queue[Worker] = asyncio.Queue()
         self._threads = ThreadPoolExecutor(settings.workers, "worker")
 
     @property
     def pids(self) -> list[int]:
-        """The processes that run."""
+        """Ids of the worker processes that were started."""
         return [worker.pid for worker in self._all if worker.pid is not None]
 
     async def start(self) -> None:
-        """Start all, so that the first requests do not wait for it."""
+        """Start all workers, so that the first requests need not wait for it."""
         multiprocessing.set_forkserver_preload([PRELOADED])
         loop = asyncio.get_running_loop()
         await asyncio.gather(
-            *(loop.run_in_executor(self._threads, one.ask, "warm", (), {}) for one in self._all)
+            *(loop.run_in_executor(self._threads, worker.run, WarmUp(), ()) for worker in self._all)
         )
         for worker in self._all:
             self._free.put_nowait(worker)
 
-    async def run(self, job: str, files: Sequence[bytes], parameters: dict[str, Any]) -> Answer:
-        """Do a job when a worker is free; if we are cancelled, the worker is ended."""
+    async def run(self, job: Job, files: Sequence[bytes]) -> Document:
+        """Do a job as soon as a worker is free; cancelling this ends the worker.
+
+        Parameters
+        ----------
+        job : Job
+            What to do.
+        files : sequence of bytes
+            The uploads that the job needs.
+
+        Raises
+        ------
+        RefusedError, FaultError, WorkerLostError
+            As in :meth:`Worker.run`.
+        JobTimeoutError
+            If the job took longer than the time limit.
+        """
         worker = await self._free.get()
-        asked = self._threads.submit(worker.ask, job, files, parameters)
+        future = self._threads.submit(worker.run, job, files)
         try:
-            answer = await asyncio.wait_for(asyncio.wrap_future(asked), self._seconds)
+            document = await asyncio.wait_for(asyncio.wrap_future(future), self._seconds)
         except (RefusedError, FaultError):
             self._free.put_nowait(worker)
             raise
         except BaseException as error:
-            asked.cancel()
+            future.cancel()
             self._replace(worker)
             if isinstance(error, TimeoutError):
-                raise SlowError from None
+                raise JobTimeoutError from None
             raise
         self._free.put_nowait(worker)
-        return answer
+        return document
 
     def _replace(self, worker: Worker) -> None:
         self._all.remove(worker)
-        new = Worker(self._memory)
-        self._all.add(new)
-        self._free.put_nowait(new)
+        new_worker = Worker(self._memory_limit)
+        self._all.add(new_worker)
+        self._free.put_nowait(new_worker)
         worker.end()
 
     def close(self) -> None:

@@ -96,6 +96,7 @@ def test_letters_that_unicode_cannot_compose_stay_in_their_word() -> None:
 
 def test_the_service_finds_them_too() -> None:
     jobs = pytest.importorskip("sottovoce.serve.jobs", exc_type=ImportError)
-    asked = {"settings": {"lang": "fr", "strategy": "typed"}, "plain": True}
-    told = jobs.text([apart(TEXT).encode()], asked)[1].decode()
-    assert told == apart("J'ai parlé avec [PER] [DATE].")
+    messages = pytest.importorskip("sottovoce.serve.messages", exc_type=ImportError)
+    job = messages.TextJob(lang="fr", strategy="typed", plain=True)
+    reply = jobs.answer(job, [apart(TEXT).encode()])
+    assert reply.body.decode() == apart("J'ai parlé avec [PER] [DATE].")

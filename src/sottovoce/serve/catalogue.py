@@ -1,0 +1,171 @@
+"""Lists of what a request can choose: methods, strategies, taggers, measures and so on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from fastapi import APIRouter
+from pydantic import BaseModel
+
+from sottovoce.serve.exchange import describe_errors
+
+if TYPE_CHECKING:
+    from sottovoce.anonymise.voice import MethodCard
+
+router = APIRouter(tags=["catalogue"])
+_ERRORS = describe_errors(401, 403)
+
+
+class SettingDescription(BaseModel):
+    """One setting of a voice method."""
+
+    name: str
+    help: str
+    default: bool | int | float | str | None
+    low: float | None
+    """Smallest number; null if it is not a number."""
+    high: float | None
+    words: list[str]
+    """Words that are allowed beside or instead of a number."""
+
+
+class MethodDescription(BaseModel):
+    """One voice method."""
+
+    name: str
+    summary: str
+    keeps: list[str]
+    leaks: str
+    reversible: str
+    reference: str
+    settings: list[SettingDescription]
+    """Settings that name files are left out: a client cannot set them."""
+
+
+class Methods(BaseModel):
+    """All voice methods."""
+
+    methods: list[MethodDescription]
+
+
+class Strategies(BaseModel):
+    """Languages and replacement strategies of texts."""
+
+    languages: list[str]
+    strategies: dict[str, str]
+    """Description by name."""
+
+
+class MeasureDescription(BaseModel):
+    """One score measure."""
+
+    label: str
+    unit: str
+
+
+class LinkageDescription(BaseModel):
+    """One linkage function."""
+
+    name: str
+    summary: str
+    needs_training: bool
+    """Whether embeddings of other speakers must be sent as the part ``train``."""
+
+
+class Choices(BaseModel):
+    """Every name that a parameter of a service can have, installed packages included."""
+
+    methods: list[str]
+    """Parameter ``method`` of ``/v1/anonymise/voice`` and ``/v1/anonymise/recording``."""
+    languages: list[str]
+    """Parameter ``lang``."""
+    strategies: list[str]
+    """Parameter ``strategy`` of ``/v1/anonymise/text``."""
+    recognisers: list[str]
+    """Parameter ``recogniser`` of ``/v1/recognise``."""
+    linkages: list[LinkageDescription]
+    """Parameter ``linkage`` of ``/v1/similarity`` and ``/v1/reidentify``."""
+    measures: list[str]
+    """Parameter ``only`` of ``/v1/measure``."""
+
+
+@router.get("/v1/methods", summary="Voice methods and their settings", responses=_ERRORS)
+async def methods() -> Methods:
+    """What each voice method does, what it keeps and what it still leaks."""
+    from sottovoce.anonymise.voice import METHODS
+
+    return Methods(methods=[_describe(METHODS[name].card) for name in METHODS])
+
+
+def _describe(card: MethodCard) -> MethodDescription:
+    return MethodDescription(
+        name=card.name,
+        summary=card.summary,
+        keeps=list(card.keeps),
+        leaks=card.leaks,
+        reversible=card.reversible,
+        reference=card.reference,
+        settings=[
+            SettingDescription(
+                name=setting.name,
+                help=setting.help,
+                default=setting.default,
+                low=setting.low,
+                high=setting.high,
+                words=list(setting.words),
+            )
+            for setting in card.settings
+            if not setting.path
+        ],
+    )
+
+
+@router.get("/v1/strategies", summary="Languages and replacement strategies", responses=_ERRORS)
+async def strategies() -> Strategies:
+    """What each strategy puts in the place of a private word."""
+    from sottovoce.anonymise.text.lexicon import LANGUAGES
+    from sottovoce.anonymise.text.replace import STRATEGIES
+
+    return Strategies(languages=list(LANGUAGES), strategies=dict(STRATEGIES))
+
+
+@router.get("/v1/measures", summary="Score measures: labels and units", responses=_ERRORS)
+async def measures() -> dict[str, MeasureDescription]:
+    """Label and unit of each score measure, by name."""
+    from sottovoce.measure.catalogue import MEASURES
+
+    catalogue = (MEASURES[name] for name in MEASURES)
+    return {
+        measure.name: MeasureDescription(label=measure.label, unit=measure.unit)
+        for measure in catalogue
+    }
+
+
+@router.get("/v1/choices", summary="Names that parameters can have", responses=_ERRORS)
+async def choices() -> Choices:
+    """Everything that is registered, by the package itself or by an installed plug-in."""
+    from sottovoce.anonymise.text.lexicon import LANGUAGES
+    from sottovoce.anonymise.text.replace import STRATEGIES
+    from sottovoce.anonymise.voice import METHODS
+    from sottovoce.asr.recogniser import RECOGNISERS
+    from sottovoce.measure.catalogue import MEASURES
+
+    return Choices(
+        methods=list(METHODS),
+        languages=list(LANGUAGES),
+        strategies=list(STRATEGIES),
+        recognisers=list(RECOGNISERS),
+        linkages=list(_linkages()),
+        measures=list(MEASURES),
+    )
+
+
+def _linkages() -> Iterable[LinkageDescription]:
+    from sottovoce.speaker.linkage import LINKAGES
+
+    for name in LINKAGES:
+        linkage = LINKAGES[name]
+        yield LinkageDescription(
+            name=name, summary=linkage.summary, needs_training=linkage.needs_training
+        )
