@@ -62,7 +62,7 @@ def showing(folder: Path) -> Iterator[Service]:
         yield one
 
 
-def test_audits_are_list_audits(showing: Service) -> None:
+def test_audits_are_listed(showing: Service) -> None:
     answer = showing.get("/v1/audits")
     assert answer.status_code == 200, answer.text
     found = answer.json()

@@ -67,7 +67,7 @@ def test_too_much_is_refused_whether_announced_or_not(narrow: Service) -> None:
         wire.sendall(b"1\r\n0\r\n")
         assert wire.recv(100).startswith(b"HTTP/1.1 413")
     answer = narrow.post("/v1/measure", data=chunks(2_400_000))
-    assert answer.status_code == 400 and "the scores" in answer.json()["error"]
+    assert answer.status_code == 400 and answer.json()["error"].startswith("the scores")
 
 
 def test_a_slow_upload_is_ended(narrow: Service) -> None:
@@ -84,7 +84,7 @@ def test_slow_work_is_ended_and_the_next_is_done(narrow: Service) -> None:
     before = narrow.app.state.workers.pids
     answer = narrow.post(SLOW, data=LONG)
     assert answer.status_code == 408
-    assert "1 s" in answer.json()["error"]
+    assert answer.json()["code"] == "timeout"
     assert narrow.post("/v1/anonymise/voice", data=clip()).status_code in (200, 408)
     assert narrow.post("/v1/anonymise/voice", data=clip()).status_code == 200
     assert narrow.app.state.workers.pids != before

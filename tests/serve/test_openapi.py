@@ -14,6 +14,7 @@ PATHS = (
     "/v1/anonymise/text",
     "/v1/anonymise/recording",
     "/v1/align",
+    "/v1/recognise",
     "/v1/measure",
     "/v1/similarity",
     "/v1/reidentify",

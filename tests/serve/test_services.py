@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -16,13 +17,14 @@ from live_service import Service, clip, samples
 from sottovoce.anonymise import Secret
 from sottovoce.anonymise.text import TextAnonymiser
 from sottovoce.anonymise.text.account import guarantee_of
-from sottovoce.anonymise.voice import make_method
+from sottovoce.anonymise.voice import METHODS, make_method
+from sottovoce.asr.recogniser import RECOGNISERS
 from sottovoce.corpus.audio import load_native
 from sottovoce.measure import Scores, measure_scores
 from sottovoce.measure.reidentification import reidentify as study
 from sottovoce.measure.risk import Settings
 from sottovoce.speaker import Embeddings
-from sottovoce.speaker.linkage import make_linkage
+from sottovoce.speaker.linkage import LINKAGES, make_linkage
 
 
 def npz(**arrays: Any) -> bytes:
@@ -151,51 +153,70 @@ def test_a_linkage_function_learns_from_the_speakers_sent_with_it(service: Servi
     )
     assert answer.json() == json.loads(json.dumps(wanted.to_dict()))
     without = {name: files[name] for name in ("enrol", "trial")}
-    told = service.post(f"{path}&linkage=plda", files=without)
-    assert told.status_code == 400 and "part train" in told.json()["error"]
+    refused = service.post(f"{path}&linkage=plda", files=without)
+    assert (refused.status_code, refused.json()["code"]) == (400, "missing-part")
     assert service.post(f"{path}&lda=3", files=files).status_code == 400
     assert service.post(f"{path}&linkage=pldaa", files=files).status_code == 400
 
 
 def test_methods_and_strategies_are_listed(service: Service) -> None:
-    cards = {one["name"]: one for one in service.get("/v1/methods").json()["methods"]}
+    cards = {card["name"]: card for card in service.get("/v1/methods").json()["methods"]}
     assert {"mcadams", "voicemask", "vtln", "xvector", "dar"} <= set(cards)
-    assert "pool" not in {one["name"] for one in cards["xvector"]["settings"]}
+    assert "pool" not in {setting["name"] for setting in cards["xvector"]["settings"]}
     listed = service.get("/v1/strategies").json()
     assert len(listed["languages"]) == 8 and "redact" in listed["strategies"]
 
 
-BAD: list[tuple[str, bytes, int, str]] = [
-    ("/v1/anonymise/voice", b"", 400, "empty"),
-    ("/v1/anonymise/voice", b"no sound at all", 400, "the audio: not audio"),
-    ("/v1/anonymise/voice?method=macadams", clip(), 400, "did you mean 'mcadams'"),
-    ("/v1/anonymise/voice?coefficient=9", clip(), 400, "0.3 to 1.5"),
-    ("/v1/anonymise/voice?colour=red", clip(), 400, "no setting is called 'colour'"),
-    ("/v1/anonymise/voice?method=vtln&targets=/etc", clip(), 400, "names a file"),
-    ("/v1/anonymise/voice?format=mp3", clip(), 422, "format"),
-    ("/v1/anonymise/voice?seed=-1", clip(), 422, "seed"),
-    ("/v1/anonymise/text?lang=xx", b"hello", 400, "xx"),
-    ("/v1/anonymise/text", b"\xff\xfe", 400, "UTF-8"),
-    ("/v1/anonymise/text", b"a" * (1 << 20) + b"a", 400, "cut it"),
-    ("/v1/measure", b"hello", 400, "the scores"),
-    ("/v1/measure", b"PK\x03\x04nonsense", 400, "the scores"),
-    ("/v1/measure?only=eerr", b"score,label\n1,1\n0,0\n", 400, "did you mean"),
-    ("/v1/reidentify", b"", 400, "no part 'enrol'"),
-    ("/v1/align", b"", 400, "no part 'audio'"),
-    ("/nowhere", b"", 404, "no such address; /openapi.json"),
+def test_every_registered_name_is_listed(service: Service) -> None:
+    choices = service.get("/v1/choices").json()
+    assert choices["methods"] == list(METHODS)
+    assert choices["recognisers"] == list(RECOGNISERS)
+    assert [linkage["name"] for linkage in choices["linkages"]] == list(LINKAGES)
+    assert choices["measures"] == list(service.get("/v1/measures").json())
+    assert choices["strategies"] == list(service.get("/v1/strategies").json()["strategies"])
+    needs_training = {row["name"] for row in choices["linkages"] if row["needs_training"]}
+    assert "plda" in needs_training and "cosine" not in needs_training
+
+
+BAD: list[tuple[str, bytes, int, str | None, str]] = [
+    ("/v1/anonymise/voice", b"", 400, "empty", "the audio"),
+    ("/v1/anonymise/voice", b"no sound at all", 400, None, "the audio"),
+    ("/v1/anonymise/voice?method=macadams", clip(), 400, "unknown-name", "'mcadams'"),
+    ("/v1/anonymise/voice?coefficient=9", clip(), 400, None, "0.3 to 1.5"),
+    ("/v1/anonymise/voice?colour=red", clip(), 400, "unknown-name", "'colour'"),
+    ("/v1/anonymise/voice?secret=abc", clip(), 400, "unknown-name", "'secret'"),
+    ("/v1/anonymise/voice?self=abc", clip(), 400, "unknown-name", "'self'"),
+    ("/v1/anonymise/voice?method=vtln&targets=/etc", clip(), 400, "not-allowed", "targets"),
+    ("/v1/anonymise/voice?format=mp3", clip(), 422, "bad-parameter", "format"),
+    ("/v1/anonymise/voice?seed=-1", clip(), 422, "bad-parameter", "seed"),
+    ("/v1/anonymise/text?lang=xx", b"hello", 400, None, "xx"),
+    ("/v1/anonymise/text", b"\xff\xfe", 400, "not-utf8", "the text"),
+    ("/v1/anonymise/text", b"a" * (1 << 20) + b"a", 400, "too-large", "the text"),
+    ("/v1/recognise?recogniser=nobody", clip(), 400, "unknown-name", "'nobody'"),
+    ("/v1/measure", b"hello", 400, None, "the scores"),
+    ("/v1/measure", b"PK\x03\x04nonsense", 400, None, "the scores"),
+    ("/v1/measure?only=eerr", b"score,label\n1,1\n0,0\n", 400, None, "'eer'"),
+    ("/v1/reidentify", b"", 400, "missing-part", "'enrol'"),
+    ("/v1/reidentify?lengths=a,b", b"", 400, "wrong-type", "lengths"),
+    ("/v1/align", b"", 400, "missing-part", "'audio'"),
+    ("/nowhere", b"", 404, "not-found", "/openapi.json"),
 ]
 
 
-@pytest.mark.parametrize(("path", "body", "status", "words"), BAD)
-def test_bad_input_is_one_line(
-    service: Service, path: str, body: bytes, status: int, words: str
+@pytest.mark.parametrize(("path", "body", "status", "code", "mentioned"), BAD)
+def test_bad_input_is_one_line_with_a_code(
+    service: Service, path: str, body: bytes, status: int, code: str | None, mentioned: str
 ) -> None:
     answer = service.post(path, data=body)
     assert answer.status_code == status, answer.text
-    line = answer.json()["error"]
-    assert set(answer.json()) == {"error"}
-    assert words in line and "\n" not in line
+    error = answer.json()
+    assert set(error) == {"error", "code"}
+    line = error["error"]
+    assert mentioned in line and "\n" not in line
     assert "Traceback" not in line and "/proc" not in line
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", error["code"])
+    if code is not None:
+        assert error["code"] == code
 
 
 def test_what_was_found_is_shown_as_a_page(service: Service, vectors: list[bytes]) -> None:

@@ -49,7 +49,7 @@ class Registry(Generic[T]):
             if point.name == name:
                 thing: T = point.load()
                 return thing
-        raise UsageError(did_you_mean(self.kind, name, list(self)))
+        raise UsageError(did_you_mean(self.kind, name, list(self)), code="unknown-name")
 
     def __iter__(self) -> Iterator[str]:
         yield from self._own
