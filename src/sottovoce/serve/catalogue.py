@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fastapi import APIRouter
@@ -22,7 +23,7 @@ class SettingDescription(BaseModel):
 
     name: str
     help: str
-    default: bool | int | float | str | None
+    default: int | float | str | None
     low: float | None
     """Smallest number; null if it is not a number."""
     high: float | None
@@ -110,7 +111,7 @@ def _describe(card: MethodCard) -> MethodDescription:
             SettingDescription(
                 name=setting.name,
                 help=setting.help,
-                default=setting.default,
+                default=None if isinstance(setting.default, Path) else setting.default,
                 low=setting.low,
                 high=setting.high,
                 words=list(setting.words),

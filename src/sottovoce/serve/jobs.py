@@ -17,13 +17,14 @@ import soundfile
 
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.text import TextAnonymiser
-from sottovoce.anonymise.voice import METHODS, VoiceAnonymiser, make_method
+from sottovoce.anonymise.voice import METHODS, make_method
+from sottovoce.anonymise.voice.method import fit_recording
 from sottovoce.core.errors import InputError, SottovoceError, UsageError
 from sottovoce.core.records import JsonObject, dump_json
 from sottovoce.core.registry import did_you_mean
 from sottovoce.core.types import Audio
 from sottovoce.corpus.audio import FORMATS, audio_info
-from sottovoce.corpus.utterance import Corpus, Utterance
+from sottovoce.corpus.utterance import Utterance
 from sottovoce.measure import measure_scores
 from sottovoce.report import measure_pages as pages
 from sottovoce.serve.messages import (
@@ -116,7 +117,8 @@ def _voice(job: VoiceJob, files: Files) -> Document:
                 code="mismatch",
             )
         utterance = Utterance(job.utterance or "utterance", path, job.speaker or "speaker")
-        method = _fitted(make_method(job.method, secret, **job.settings), utterance)
+        method = make_method(job.method, secret, **job.settings)
+        fit_recording(method, utterance)
     anonymised = method.transform(audio, rate, speaker=utterance.speaker, utterance=utterance.id)
     return _encode_audio(anonymised, rate, job.format)
 
@@ -163,7 +165,7 @@ def _recording(job: RecordingJob, files: Files) -> Document:
         load_audio(path)  # refuse what is too long before any work
         utterance = Utterance("utterance", path, "speaker", transcript=transcript)
         if method is not None:
-            _fitted(method, utterance)
+            fit_recording(method, utterance)
         try:
             secured = secure(
                 utterance, targets[0], settings, secret=secret, method=method, lang=job.lang
@@ -272,11 +274,6 @@ def _reidentify(job: ReidentifyJob, files: Files) -> Document:
 def _secret(seed: int | None) -> Secret:
     """A new secret; or, with a public seed, draws that anybody who knows the seed can repeat."""
     return Secret.generate() if seed is None else Secret.reproducible(seed)
-
-
-def _fitted(method: VoiceAnonymiser, utterance: Utterance) -> VoiceAnonymiser:
-    """Fit a method to the one recording that it will transform."""
-    return method.fit(Corpus("upload", utterance.path.parent, (utterance,)))
 
 
 def _check_settings(method: str, settings: dict[str, str]) -> None:
