@@ -343,7 +343,7 @@ def _check_fit(embeddings: Embeddings, lda: int | None, iterations: int, shrinka
         )
     if beyond == 0:
         raise TooFewError(
-            f"{source}: no speaker has 2 vectors; PLDA is trained on several recordings per speaker",
+            f"{source}: no speaker has 2 vectors; PLDA needs several recordings per speaker",
             code="too-few-vectors",
         )
     if iterations < 0:
