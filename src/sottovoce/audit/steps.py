@@ -16,7 +16,8 @@ from typing import Any
 from sottovoce import __version__
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.voice import METHODS, make_method
-from sottovoce.anonymise.voice.corpus import RECORD, anonymise_corpus
+from sottovoce.anonymise.voice.corpus import anonymise_corpus
+from sottovoce.anonymise.voice.output_folder import RECORD
 from sottovoce.core.errors import InputError
 from sottovoce.core.types import Progress, StageProgress
 from sottovoce.corpus.manifest import read_manifest

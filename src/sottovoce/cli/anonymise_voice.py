@@ -182,9 +182,9 @@ def _many(
             jobs=jobs,
             skip_bad=skip_bad,
             progress=progress,
-            begun=drawn.save,
+            on_first_write=drawn.save,
         )
-    for line in done.bad:
+    for line in done.skipped:
         click.echo(f"left out {line}", err=True)
     return done.to_dict()
 

@@ -1,4 +1,4 @@
-"""Anonymising a corpus: everything carried along, resumed after a kill, one run at a time."""
+"""Anonymising a corpus: metadata is kept, killed runs continue, one run at a time."""
 
 from __future__ import annotations
 
@@ -14,24 +14,25 @@ from typing import Any, Self
 import numpy as np
 import pytest
 import soundfile
+from error_codes import raises_code
 
 from sottovoce.anonymise import Secret
 from sottovoce.anonymise.voice.corpus import anonymise_corpus
-from sottovoce.anonymise.voice.journal import NAME as JOURNAL
-from sottovoce.anonymise.voice.layout import pseudonymous
+from sottovoce.anonymise.voice.output_folder import JOURNAL, pseudonymise
 from sottovoce.core.errors import InputError
 from sottovoce.core.locks import NAME as LOCK
 from sottovoce.core.locks import locked
+from sottovoce.core.records import JsonObject
 from sottovoce.core.types import Audio
 from sottovoce.corpus import Corpus, Utterance, open_corpus, write_kaldi, write_manifest
 
 SECRET = Secret.reproducible(1)
 
 
-class Upside:
-    """Turns recordings upside down and counts."""
+class Inverter:
+    """Inverts the sign of all samples and counts its calls."""
 
-    name = "upside"
+    name = "inverter"
 
     def __init__(self, stop_after: int | None = None) -> None:
         self.calls: list[str] = []
@@ -48,7 +49,7 @@ class Upside:
         self.calls.append(utterance)
         return -audio
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> JsonObject:
         return {"method": self.name, "settings": {}}
 
 
@@ -86,11 +87,11 @@ def corpus(tmp_path: Path) -> Corpus:
     return open_corpus(folder)
 
 
-def test_everything_is_carried_along(corpus: Corpus, tmp_path: Path) -> None:
+def test_metadata_and_audio_are_written(corpus: Corpus, tmp_path: Path) -> None:
     target = tmp_path / "out"
-    done = anonymise_corpus(corpus, Upside(), target, secret=SECRET)
+    done = anonymise_corpus(corpus, Inverter(), target, secret=SECRET)
     found = open_corpus(target)
-    assert found.utterances == done.corpus.utterances and done.bad == ()
+    assert found.utterances == done.corpus.utterances and done.skipped == ()
     for before, after in zip(corpus, found, strict=True):
         for field in ("id", "speaker", "gender", "transcript", "session", "split", "extra"):
             assert getattr(before, field) == getattr(after, field)
@@ -103,22 +104,22 @@ def test_everything_is_carried_along(corpus: Corpus, tmp_path: Path) -> None:
         assert same == rate
         np.testing.assert_allclose(changed, -mono, atol=2 / 32768)
     record = json.loads((target / "anonymisation.json").read_text())
-    assert record["method"] == "upside" and record["reproducible_seed"] == 1
+    assert record["method"] == "inverter" and record["reproducible_seed"] == 1
     assert (record["utterances"], record["speakers"], record["left_out"]) == (7, 2, 0)
     assert record["seconds"] == pytest.approx(1.9, abs=0.01)
 
 
-def test_whole_files_keep_their_places(tmp_path: Path) -> None:
+def test_whole_files_keep_their_paths(tmp_path: Path) -> None:
     for name in ("ann/x.wav", "bob/day 1/y.flac"):
         tone(tmp_path / "in" / name)
-    anonymise_corpus(open_corpus(tmp_path / "in"), Upside(), tmp_path / "out", secret=SECRET)
+    anonymise_corpus(open_corpus(tmp_path / "in"), Inverter(), tmp_path / "out", secret=SECRET)
     assert (tmp_path / "out/ann/x.wav").is_file() and (tmp_path / "out/bob/day 1/y.flac").is_file()
 
 
-def test_renamed_nothing_tells_the_old_names(corpus: Corpus, tmp_path: Path) -> None:
+def test_pseudonyms_leave_no_original_name_behind(corpus: Corpus, tmp_path: Path) -> None:
     target = tmp_path / "out"
     secret = Secret.generate()
-    found = anonymise_corpus(corpus, Upside(), target, secret=secret, rename=True).corpus
+    found = anonymise_corpus(corpus, Inverter(), target, secret=secret, rename=True).corpus
     everything = "\n".join(
         [str(path.relative_to(target)) for path in target.rglob("*")]
         + [path.read_text() for path in target.iterdir() if path.is_file()]
@@ -128,19 +129,19 @@ def test_renamed_nothing_tells_the_old_names(corpus: Corpus, tmp_path: Path) -> 
     assert len(found.speakers) == 2 and {one.gender for one in found} == {"f", ""}
     assert all(one.id.startswith(f"{one.speaker}-") for one in found)
     assert [one.id for one in found] == sorted(one.id for one in found)
-    again = anonymise_corpus(corpus, Upside(), target, secret=secret, rename=True)
+    again = anonymise_corpus(corpus, Inverter(), target, secret=secret, rename=True)
     assert again.resumed == 7
-    other = anonymise_corpus(corpus, Upside(), tmp_path / "b", secret=SECRET, rename=True).corpus
+    other = anonymise_corpus(corpus, Inverter(), tmp_path / "b", secret=SECRET, rename=True).corpus
     assert not {one.id for one in other} & {one.id for one in found}
 
 
-def test_renaming_later_leaves_nothing_to_undo_it_with(tmp_path: Path) -> None:
+def test_pseudonymising_later_leaves_nothing_that_links_to_the_first_run(tmp_path: Path) -> None:
     for name in ("ann/1.wav", "ann/2.wav", "bob/day 1/3.wav", "cem/4.wav", "eve/5.wav"):
         tone(tmp_path / "in" / name)
     corpus, target, secret = open_corpus(tmp_path / "in"), tmp_path / "out", Secret.generate()
-    anonymise_corpus(corpus, Upside(), target, secret=secret)
+    anonymise_corpus(corpus, Inverter(), target, secret=secret)
     keys = {line["key"] for line in journal(target)}
-    anonymise_corpus(corpus, Upside(), target, secret=secret, rename=True)
+    anonymise_corpus(corpus, Inverter(), target, secret=secret, rename=True)
     lines = journal(target)
     assert len(lines) == 5 and not keys & {line["key"] for line in lines}
     everything = [str(path.relative_to(target)) for path in target.rglob("*")]
@@ -149,10 +150,10 @@ def test_renaming_later_leaves_nothing_to_undo_it_with(tmp_path: Path) -> None:
         assert word not in "\n".join(everything).replace("anonymis", "")
 
 
-def test_renamed_nothing_tells_the_order_of_the_corpus(corpus: Corpus, tmp_path: Path) -> None:
+def test_pseudonymised_output_hides_the_order_of_the_corpus(corpus: Corpus, tmp_path: Path) -> None:
     target = tmp_path / "out"
-    method = Upside()
-    names = {one.id: other.id for one, other in pseudonymous(corpus, SECRET).items()}
+    method = Inverter()
+    names = {one.id: other.id for one, other in pseudonymise(corpus, SECRET).items()}
     anonymise_corpus(corpus, method, target, secret=SECRET, rename=True, jobs=1)
     files = [line["file"] for line in journal(target)]
     assert files == sorted(files) and len(files) == 7
@@ -165,18 +166,16 @@ def journal(target: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (target / JOURNAL).read_text().splitlines()]
 
 
-def test_a_run_that_did_not_end_is_not_taken_for_one_that_did(
-    corpus: Corpus, tmp_path: Path
-) -> None:
+def test_an_interrupted_run_leaves_no_lists(corpus: Corpus, tmp_path: Path) -> None:
     """Lists of the run before would name files, and people, that are no longer there."""
     target = tmp_path / "out"
-    anonymise_corpus(corpus, Upside(), target, secret=SECRET)
+    anonymise_corpus(corpus, Inverter(), target, secret=SECRET)
     with pytest.raises(KeyboardInterrupt):
-        anonymise_corpus(corpus, Upside(stop_after=2), target, secret=SECRET, rename=True, jobs=1)
+        anonymise_corpus(corpus, Inverter(stop_after=2), target, secret=SECRET, rename=True, jobs=1)
     left = {path.name for path in target.iterdir()}
     assert left == {"audio", ".sottovoce.journal", ".sottovoce.lock"}
     assert not list(target.glob("audio/ann")) and len(journal(target)) == 2
-    done = anonymise_corpus(corpus, Upside(), target, secret=SECRET, rename=True)
+    done = anonymise_corpus(corpus, Inverter(), target, secret=SECRET, rename=True)
     assert done.resumed == 2 and len(open_corpus(target)) == 7
 
 
@@ -187,7 +186,7 @@ def test_kaldi_in_kaldi_out(tmp_path: Path) -> None:
     )
     data = write_kaldi(Corpus("data", tmp_path, listed), tmp_path / "data")
     for _ in range(2):  # a second run finds everything done and writes the lists again
-        anonymise_corpus(open_corpus(data), Upside(), tmp_path / "out", secret=SECRET, kaldi=True)
+        anonymise_corpus(open_corpus(data), Inverter(), tmp_path / "out", secret=SECRET, kaldi=True)
         found = open_corpus(tmp_path / "out")
         assert (tmp_path / "out" / "wav.scp").is_file()
         assert not (tmp_path / "out" / "manifest.csv").exists()
@@ -196,111 +195,118 @@ def test_kaldi_in_kaldi_out(tmp_path: Path) -> None:
         assert found.utterances[0].transcript == "some words"
 
 
-def test_a_stopped_run_goes_on_and_redoes_nothing(corpus: Corpus, tmp_path: Path) -> None:
+def test_an_interrupted_run_continues_without_repeating_work(
+    corpus: Corpus, tmp_path: Path
+) -> None:
     target = tmp_path / "out"
     with pytest.raises(KeyboardInterrupt):
-        anonymise_corpus(corpus, Upside(stop_after=3), target, secret=SECRET, jobs=1)
+        anonymise_corpus(corpus, Inverter(stop_after=3), target, secret=SECRET, jobs=1)
     assert not (target / "manifest.csv").exists()
-    again = Upside()
+    again = Inverter()
     done = anonymise_corpus(corpus, again, target, secret=SECRET, jobs=1)
     assert done.resumed == 3 and again.calls == [one.id for one in corpus.utterances[3:]]
-    idle = Upside()
+    idle = Inverter()
     assert anonymise_corpus(corpus, idle, target, secret=SECRET).resumed == 7
     assert not idle.calls and not idle.fitted
 
 
-def test_what_changed_is_done_anew(corpus: Corpus, tmp_path: Path) -> None:
+def test_changed_recordings_are_anonymised_again(corpus: Corpus, tmp_path: Path) -> None:
     target = tmp_path / "out"
-    anonymise_corpus(corpus, Upside(), target, secret=SECRET)
+    anonymise_corpus(corpus, Inverter(), target, secret=SECRET)
     tone(corpus.utterances[1].path, 777, seconds=0.3)
-    again = Upside()
+    again = Inverter()
     anonymise_corpus(corpus, again, target, secret=SECRET)
     assert again.calls == [corpus.utterances[1].id]
-    other = Upside()
+    other = Inverter()
     assert anonymise_corpus(corpus, other, target, secret=Secret.generate()).resumed == 0
     assert len(other.calls) == 7
 
 
-def test_who_left_the_corpus_leaves_the_copy(corpus: Corpus, tmp_path: Path) -> None:
+def test_speakers_removed_from_the_corpus_are_removed_from_the_output(
+    corpus: Corpus, tmp_path: Path
+) -> None:
     target = tmp_path / "out"
-    anonymise_corpus(corpus, Upside(), target, secret=SECRET)
+    anonymise_corpus(corpus, Inverter(), target, secret=SECRET)
     assert (target / "audio/bob/b0.flac").is_file()
-    anonymise_corpus(corpus.select(speakers=["ann"]), Upside(), target, secret=SECRET)
+    anonymise_corpus(corpus.select(speakers=["ann"]), Inverter(), target, secret=SECRET)
     assert not [path for path in target.rglob("b0*") if path.is_file()]
     assert open_corpus(target).speakers == ("ann",)
 
 
-def test_bad_recordings_are_named_and_the_rest_is_kept(corpus: Corpus, tmp_path: Path) -> None:
+def test_bad_recordings_are_named_and_the_others_kept(corpus: Corpus, tmp_path: Path) -> None:
     corpus.utterances[2].path.write_bytes(b"")
     target = tmp_path / "out"
-    with pytest.raises(InputError, match=r"1 of 7 recordings .*2\.wav: empty.*--skip-bad"):
-        anonymise_corpus(corpus, Upside(), target, secret=SECRET)
-    second = Upside()
+    with raises_code("bad-recordings", InputError) as caught:
+        anonymise_corpus(corpus, Inverter(), target, secret=SECRET)
+    assert "1 of 7" in str(caught.value) and "2.wav: empty" in str(caught.value)
+    second = Inverter()
     done = anonymise_corpus(corpus, second, target, secret=SECRET, skip_bad=True)
-    assert len(done.corpus) == 6 and len(done.bad) == 1 and not second.calls
+    assert len(done.corpus) == 6 and len(done.skipped) == 1 and not second.calls
     assert json.loads((target / "anonymisation.json").read_text())["left_out"] == 1
 
 
 def test_no_old_copy_stays_of_a_recording_that_turned_bad(corpus: Corpus, tmp_path: Path) -> None:
     target = tmp_path / "out"
-    anonymise_corpus(corpus, Upside(), target, secret=SECRET)
+    anonymise_corpus(corpus, Inverter(), target, secret=SECRET)
     corpus.utterances[2].path.write_bytes(b"")
-    done = anonymise_corpus(corpus, Upside(), target, secret=SECRET, skip_bad=True)
-    assert len(done.bad) == 1 and len(journal(target)) == 6
+    done = anonymise_corpus(corpus, Inverter(), target, secret=SECRET, skip_bad=True)
+    assert len(done.skipped) == 1 and len(journal(target)) == 6
     assert set(target.rglob("*.flac")) == {one.path for one in done.corpus}
 
 
-def test_what_cannot_begin_leaves_the_old_copy(corpus: Corpus, tmp_path: Path) -> None:
-    class Unfit(Upside):
+def test_a_failing_fit_keeps_the_earlier_output(corpus: Corpus, tmp_path: Path) -> None:
+    class Unfit(Inverter):
         name = "unfit"
 
         def fit(self, corpus: Corpus) -> Self:
-            raise InputError("nothing to learn from")
+            raise InputError("nothing to learn from", code="nothing-to-learn")
 
     target = tmp_path / "out"
-    anonymise_corpus(corpus, Upside(), target, secret=SECRET)
-    with pytest.raises(InputError, match="nothing to learn from"):
+    anonymise_corpus(corpus, Inverter(), target, secret=SECRET)
+    with raises_code("nothing-to-learn"):
         anonymise_corpus(corpus, Unfit(), target, secret=SECRET)
     assert len(open_corpus(target)) == 7
     assert all(one.path.is_file() for one in open_corpus(target))
 
 
-def test_it_has_begun_when_the_first_recording_is_written(corpus: Corpus, tmp_path: Path) -> None:
+def test_on_first_write_is_called_before_the_first_recording_is_written(
+    corpus: Corpus, tmp_path: Path
+) -> None:
     begun: list[int] = []
     target = tmp_path / "out"
 
     def begin() -> None:
         begun.append(len(list(target.rglob("*.flac"))))
 
-    def run(method: Upside) -> None:
-        anonymise_corpus(corpus, method, target, secret=SECRET, jobs=1, begun=begin)
+    def run(method: Inverter) -> None:
+        anonymise_corpus(corpus, method, target, secret=SECRET, jobs=1, on_first_write=begin)
 
     with pytest.raises(KeyboardInterrupt):
-        run(Upside(stop_after=0))
+        run(Inverter(stop_after=0))
     assert not begun and not target.exists()
-    run(Upside())
-    run(Upside())
+    run(Inverter())
+    run(Inverter())
     assert begun == [0]
 
 
 def test_folders_that_are_refused(corpus: Corpus, tmp_path: Path) -> None:
     for inside in (corpus.root, corpus.root / "out"):
-        with pytest.raises(InputError, match="within the corpus"):
-            anonymise_corpus(corpus, Upside(), inside, secret=SECRET)
+        with raises_code("nested", InputError):
+            anonymise_corpus(corpus, Inverter(), inside, secret=SECRET)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.txt").write_text("years of work")
-    with pytest.raises(InputError, match="something else in it"):
-        anonymise_corpus(corpus, Upside(), tmp_path / "full", secret=SECRET)
+    with raises_code("not-empty", InputError):
+        anonymise_corpus(corpus, Inverter(), tmp_path / "full", secret=SECRET)
     assert os.listdir(tmp_path / "full") == ["thesis.txt"]
     with (
         locked(tmp_path / "out"),
-        pytest.raises(InputError, match="another run is writing into it"),
+        raises_code("locked", InputError),
     ):
-        anonymise_corpus(corpus, Upside(), tmp_path / "out", secret=SECRET)
+        anonymise_corpus(corpus, Inverter(), tmp_path / "out", secret=SECRET)
 
 
 @pytest.mark.parametrize("rename", [False, True])
-def test_killed_for_good_and_started_again(tmp_path: Path, rename: bool) -> None:
+def test_a_killed_process_is_continued(tmp_path: Path, rename: bool) -> None:
     """A process killed with no chance to tidy up; meanwhile a second one is refused."""
     for i in range(30):
         tone(tmp_path / "in" / "ann" / f"{i:02}.wav", 150 + i, seconds=1.5)

@@ -1,8 +1,9 @@
-"""Anonymising a whole corpus: resumable, in the form it came in, with a record of what was done.
+"""Anonymisation of a whole corpus: resumable, in the format of the input, with a record.
 
-Files are written as they are finished, under the names they had or, renamed, under keyed ones. A
-run that was killed goes on where it was; recordings that changed meanwhile, another method or
-another secret are done anew. Only as many recordings as there are jobs are in memory.
+Files are written as soon as they are finished, under the original names or under pseudonyms. A run
+that was killed continues where it stopped. Recordings that changed in the meantime are anonymised
+again, and so are all recordings if the method, its settings or the secret changed. At most a few
+recordings per job are in memory.
 """
 
 from __future__ import annotations
@@ -11,54 +12,52 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from sottovoce import __version__
 from sottovoce.anonymise.keys import Secret
-from sottovoce.anonymise.voice.journal import NAME as JOURNAL
-from sottovoce.anonymise.voice.journal import Journal
-from sottovoce.anonymise.voice.layout import file_names, pseudonymous
 from sottovoce.anonymise.voice.method import VoiceAnonymiser
+from sottovoce.anonymise.voice.output_folder import (
+    RECORD,
+    Journal,
+    file_names,
+    pseudonymise,
+    refuse_foreign_files,
+    remove_unfinished,
+)
 from sottovoce.core.atomic_directory import refuse_inside, reset_mtimes
 from sottovoce.core.errors import InputError, SottovoceError, first_few
 from sottovoce.core.files import write_text
-from sottovoce.core.locks import NAME as LOCK
 from sottovoce.core.locks import locked
+from sottovoce.core.records import JsonObject
 from sottovoce.core.types import Progress
 from sottovoce.corpus.ahead import map_ahead
 from sottovoce.corpus.audio import load_native, save_audio
-from sottovoce.corpus.kaldi import FILES as KALDI
 from sottovoce.corpus.kaldi import kaldi_files
-from sottovoce.corpus.manifest import NAME as MANIFEST
 from sottovoce.corpus.manifest import write_manifest
 from sottovoce.corpus.utterance import Corpus, Utterance
 
-RECORD = "anonymisation.json"
-_LISTS = (RECORD, MANIFEST, *KALDI)
-"""What says that a folder is complete."""
-
 
 @dataclass(frozen=True, slots=True)
-class Anonymised:
-    """What came of anonymising a corpus."""
+class CorpusResult:
+    """Result of anonymising a corpus."""
 
     corpus: Corpus
-    """The anonymised one, as it was written."""
+    """The anonymised corpus, as it was written."""
     resumed: int
-    """How many recordings an earlier run had done."""
+    """Recordings that an earlier run had finished."""
     seconds: float
-    """Length of all that was written."""
-    bad: tuple[str, ...]
-    """Recordings that could not be anonymised, and why."""
+    """Duration of all files that were written."""
+    skipped: tuple[str, ...]
+    """Recordings that could not be anonymised, each with the reason."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Counts by name, and the recordings left out."""
+    def to_dict(self) -> JsonObject:
+        """Return counts by name, and the recordings left out."""
         return {
             "utterances": len(self.corpus),
             "speakers": len(self.corpus.speakers),
             "seconds": round(self.seconds, 3),
             "resumed": self.resumed,
-            "left_out": list(self.bad),
+            "left_out": list(self.skipped),
         }
 
 
@@ -73,36 +72,70 @@ def anonymise_corpus(
     jobs: int = 2,
     skip_bad: bool = False,
     progress: Progress | None = None,
-    begun: Callable[[], None] | None = None,
-) -> Anonymised:
-    """Write the corpus in other voices into the folder ``target``, going on where a run stopped.
+    on_first_write: Callable[[], None] | None = None,
+) -> CorpusResult:
+    """Anonymise a corpus into a folder; a run that was interrupted is continued.
 
-    ``secret`` keys the new names and the journal. Recordings that cannot be anonymised are an error
-    that names the first few, unless ``skip_bad``; what was done is kept either way. ``begun`` is
-    called once, just before the first recording is written: only from then on is a secret needed
-    to go on.
+    Parameters
+    ----------
+    corpus : Corpus
+        The original recordings.
+    method : VoiceAnonymiser
+        The method; it is fitted on the corpus if anything is left to do.
+    target : Path
+        The output folder: new, empty, or written by an earlier run.
+    secret : Secret
+        The key of pseudonyms and of the journal.
+    rename : bool, default False
+        Replace ids and file names by pseudonyms, and hide the order of the corpus.
+    kaldi : bool, default False
+        Write a Kaldi directory instead of ``manifest.csv``.
+    jobs : int, default 2
+        Number of threads.
+    skip_bad : bool, default False
+        Leave out recordings that cannot be anonymised instead of failing at the end. Finished
+        recordings are kept in either case.
+    progress : callable, optional
+        Called with the number of finished recordings and their total.
+    on_first_write : callable, optional
+        Called once, just before the first recording is written. Only from then on is the secret
+        needed to continue the run.
+
+    Returns
+    -------
+    CorpusResult
+        The anonymised corpus and counts.
+
+    Raises
+    ------
+    InputError
+        If recordings cannot be anonymised (``bad-recordings``) or none can (``empty``), if the
+        target contains other files (``not-empty``), is inside the corpus (``nested``) or used by
+        another run (``locked``).
     """
     refuse_inside(target, corpus.root)
-    _refuse_strangers(target)
+    refuse_foreign_files(target)
     with locked(target):
-        run = _Run(corpus, method, target, secret, rename, begun)
-        bad = run.work(jobs, progress)
-        if bad and not skip_bad:
+        run = _Run(corpus, method, target, secret, rename, on_first_write)
+        failures = run.work(jobs, progress)
+        if failures and not skip_bad:
             raise InputError(
-                f"{len(bad):,} of {len(corpus):,} recordings cannot be anonymised: "
-                f"{first_few(bad, len(bad))}; repair them, or leave them out with --skip-bad"
+                f"{len(failures):,} of {len(corpus):,} recordings cannot be anonymised: "
+                f"{first_few(failures, len(failures))}; repair them, or leave them out with "
+                "--skip-bad",
+                code="bad-recordings",
             )
-        written = run.result()
-        _write_lists(written, target, kaldi)
-        done = Anonymised(written, run.resumed, run.seconds(), tuple(bad))
-        _write_record(done, method, secret, target, rename)
+        anonymised = run.anonymised_corpus()
+        _write_lists(anonymised, target, kaldi)
+        result = CorpusResult(anonymised, run.resumed, run.seconds(), tuple(failures))
+        _write_record(result, method, secret, target, rename)
         if rename:
             reset_mtimes(target)
-    return done
+    return result
 
 
 class _Run:
-    """One run over a corpus into a folder that is held."""
+    """A run over a corpus into a locked folder."""
 
     def __init__(
         self,
@@ -111,79 +144,91 @@ class _Run:
         target: Path,
         secret: Secret,
         rename: bool,
-        begun: Callable[[], None] | None,
+        on_first_write: Callable[[], None] | None,
     ) -> None:
         self.corpus, self.method, self.target, self.rename = corpus, method, target, rename
-        self.journal = Journal(target, begun)
-        self.outcome = (
-            pseudonymous(corpus, secret) if rename else dict(zip(corpus, corpus, strict=True))
+        self.journal = Journal(target, on_first_write)
+        self.outputs = (
+            pseudonymise(corpus, secret) if rename else dict(zip(corpus, corpus, strict=True))
         )
-        self.files = file_names(self.outcome, corpus.root, mirrored=not rename)
-        made = json.dumps([__version__, method.record()], sort_keys=True)
-        self.keys = {one: _key(one, self.files[one], made, secret) for one in corpus}
-        self.left = [one for one in corpus if not self._done(one)]
-        if rename:  # neither the journal nor the disk may tell the order of the corpus
-            self.left.sort(key=lambda one: self.files[one])
-        self.resumed = len(corpus) - len(self.left)
+        self.files = file_names(self.outputs, corpus.root, mirrored=not rename)
+        method_text = json.dumps([__version__, method.record()], sort_keys=True)
+        self.keys = {
+            utterance: _journal_key(utterance, self.files[utterance], method_text, secret)
+            for utterance in corpus
+        }
+        self.remaining = [utterance for utterance in corpus if not self._is_finished(utterance)]
+        if rename:  # neither the journal nor the disk may reveal the order of the corpus
+            self.remaining.sort(key=lambda utterance: self.files[utterance])
+        self.resumed = len(corpus) - len(self.remaining)
 
     def work(self, jobs: int, progress: Progress | None) -> list[str]:
-        """Anonymise what is left; what is wrong with those that could not be."""
-        bad, count = [], self.resumed
+        """Anonymise what remains; returns path and reason of each recording that failed."""
+        failures, count = [], self.resumed
         if progress:
-            progress(count, len(self.corpus))  # learning the voices takes a while, too
-        if self.left:
+            progress(count, len(self.corpus))  # shown while the method is fitted
+        if self.remaining:
             self.method.fit(self.corpus)
-        _remove_unfinished(self.target)
-        self._keep_done()
-        for one, wrong in map_ahead(self._one, self.left, workers=jobs, ahead=4 * jobs):
-            if wrong:
-                bad.append(f"{one.path}: {wrong}")
+        remove_unfinished(self.target)
+        self._remove_outdated()
+        results = map_ahead(self._anonymise, self.remaining, workers=jobs, ahead=4 * jobs)
+        for utterance, failure in results:
+            if failure:
+                failures.append(f"{utterance.path}: {failure}")
             count += 1
             if progress:
                 progress(count, len(self.corpus))
-        self._keep_done()
-        return bad
+        self._remove_outdated()
+        return failures
 
-    def result(self) -> Corpus:
-        """The anonymised corpus, as far as it is done; renamed ones in the order of their ids."""
-        kept = [
+    def anonymised_corpus(self) -> Corpus:
+        """Return the finished utterances; with pseudonyms in the order of their ids."""
+        finished = [
             replace(
-                self.outcome[one],
-                path=self.target / self.files[one],
+                self.outputs[utterance],
+                path=self.target / self.files[utterance],
                 start=None,
                 end=None,
                 channel=None,
             )
-            for one in self.corpus
-            if self._done(one)
+            for utterance in self.corpus
+            if self._is_finished(utterance)
         ]
-        if not kept:
-            raise InputError(f"{self.corpus.name}: no recording could be anonymised")
+        if not finished:
+            raise InputError(f"{self.corpus.name}: no recording could be anonymised", code="empty")
         if self.rename:
-            kept.sort(key=lambda one: one.id)
-        return Corpus(self.corpus.name, self.target, tuple(kept))
+            finished.sort(key=lambda utterance: utterance.id)
+        return Corpus(self.corpus.name, self.target, tuple(finished))
 
     def seconds(self) -> float:
-        """Length of all files that were written."""
+        """Return the duration of all finished files."""
         entries = self.journal.entries
-        return sum(entries[self.files[one]].seconds for one in self.corpus if self._done(one))
+        return sum(
+            entries[self.files[utterance]].seconds
+            for utterance in self.corpus
+            if self._is_finished(utterance)
+        )
 
-    def _done(self, one: Utterance) -> bool:
-        return self.journal.has(self.files[one], self.keys[one])
+    def _is_finished(self, utterance: Utterance) -> bool:
+        return self.journal.has(self.files[utterance], self.keys[utterance])
 
-    def _keep_done(self) -> None:
-        """Leave nothing in the folder that is not of this corpus, method and secret."""
-        self.journal.keep({self.files[one] for one in self.corpus if self._done(one)})
+    def _remove_outdated(self) -> None:
+        """Delete all files that are not of this corpus, method and secret."""
+        self.journal.retain(
+            {self.files[utterance] for utterance in self.corpus if self._is_finished(utterance)}
+        )
 
-    def _one(self, one: Utterance) -> str:
-        """Anonymise one recording; what is wrong with it, or nothing."""
-        file = self.files[one]
+    def _anonymise(self, utterance: Utterance) -> str:
+        """Anonymise a recording; returns the reason if it fails, otherwise an empty text."""
+        file = self.files[utterance]
         try:
-            audio, rate = load_native(one)
-            changed = self.method.transform(audio, rate, speaker=one.speaker, utterance=one.id)
+            audio, rate = load_native(utterance)
+            changed = self.method.transform(
+                audio, rate, speaker=utterance.speaker, utterance=utterance.id
+            )
         except SottovoceError as error:
-            return str(error).removeprefix(f"{one.path}: ")
-        self.journal.announce(file, self.keys[one], len(audio) / rate)
+            return str(error).removeprefix(f"{utterance.path}: ")
+        self.journal.announce(file, self.keys[utterance], len(audio) / rate)
         try:
             save_audio(self.target / file, changed, rate)
         except SottovoceError as error:
@@ -191,50 +236,23 @@ class _Run:
         return ""
 
 
-def _key(one: Utterance, file: str, made: str, secret: Secret) -> str:
-    """What a file depends on: its own name, the input as it is now, the method, the secret.
+def _journal_key(utterance: Utterance, file: str, method_text: str, secret: Secret) -> str:
+    """Return a key of everything a file depends on: its name, input, method and secret.
 
-    With its name in it, two names of one recording have nothing in common.
+    The name is included so that the keys of two names of one recording have nothing in common.
     """
     try:
-        status = one.path.stat()
+        status = utterance.path.stat()
         stamp: tuple[int, ...] = (status.st_size, status.st_mtime_ns)
     except OSError:
         stamp = ()
-    what = (str(one.path), stamp, one.start, one.end, one.channel, one.id, one.speaker)
-    return secret.digest("journal", file, made, json.dumps(what)).hex()[:32]
-
-
-# ====================================================================================== the folder
-
-
-def _refuse_strangers(target: Path) -> None:
-    """Refuse a folder with something in it that no earlier run left, before it is touched."""
-    try:
-        present = {path.name for path in target.iterdir()}
-    except (FileNotFoundError, NotADirectoryError):
-        return
-    except OSError as error:
-        raise InputError(f"{target}: cannot be read ({error.strerror}); name another") from None
-    if present - {LOCK} and JOURNAL not in present:
-        raise InputError(f"{target}: there is something else in it; name a new folder")
-
-
-def _remove_unfinished(target: Path) -> None:
-    """Remove what a killed run left half-written, and lists that are complete no more."""
-    for pattern in (".*.flac.*", ".*.wav.*"):
-        for path in target.rglob(pattern):
-            path.unlink(missing_ok=True)
-    for name in (*_LISTS, JOURNAL):
-        for path in target.glob(f".{name}.*"):
-            path.unlink(missing_ok=True)
-    for name in _LISTS:
-        if (target / name).is_file():
-            (target / name).unlink()
+    section = (utterance.start, utterance.end, utterance.channel)
+    source = (str(utterance.path), stamp, *section, utterance.id, utterance.speaker)
+    return secret.digest("journal", file, method_text, json.dumps(source)).hex()[:32]
 
 
 def _write_lists(corpus: Corpus, target: Path, kaldi: bool) -> None:
-    """``manifest.csv``, or the files of a Kaldi directory, ``wav.scp`` last."""
+    """Write ``manifest.csv``, or the files of a Kaldi directory with ``wav.scp`` last."""
     if not kaldi:
         write_manifest(corpus, target)
         return
@@ -243,10 +261,10 @@ def _write_lists(corpus: Corpus, target: Path, kaldi: bool) -> None:
 
 
 def _write_record(
-    done: Anonymised, method: VoiceAnonymiser, secret: Secret, target: Path, rename: bool
+    result: CorpusResult, method: VoiceAnonymiser, secret: Secret, target: Path, rename: bool
 ) -> None:
-    """``anonymisation.json``: what was done to what, without secret and without original names."""
-    counts = done.to_dict()
+    """Write ``anonymisation.json``: method and counts, without the secret and original names."""
+    counts = result.to_dict()
     record = {
         "tool": "sottovoce",
         "version": __version__,
@@ -257,6 +275,6 @@ def _write_record(
         "utterances": counts["utterances"],
         "speakers": counts["speakers"],
         "seconds": counts["seconds"],
-        "left_out": len(done.bad),
+        "left_out": len(result.skipped),
     }
     write_text(target / RECORD, json.dumps(record, indent=2, ensure_ascii=False) + "\n")
