@@ -16,7 +16,7 @@ import numpy as np
 
 from sottovoce.measure import Scores, Speakers, measure_scores
 
-MEASURES = ("eer", "rocch_eer", "cllr", "min_cllr", "d_ece", "linkability", "tpr_at_fpr_0.01")
+MEASURES = ("eer", "rocch_eer", "cllr", "min_cllr", "d_ece", "d_sys", "tpr_at_fpr_0.01")
 Draw = Callable[[np.random.Generator], Scores]
 
 
@@ -47,8 +47,8 @@ def values(scores: Scores) -> dict[str, float]:
 
 def coverage(draw: Draw, truth: dict[str, float], sets: int) -> dict[str, float]:
     rng = np.random.default_rng(1)
-    mean = np.mean([values(draw(rng))["linkability"] for _ in range(100)])
-    truth = {**truth, "linkability": float(mean)}
+    mean = np.mean([values(draw(rng))["d_sys"] for _ in range(100)])
+    truth = {**truth, "d_sys": float(mean)}
     held = dict.fromkeys(MEASURES, 0)
     for _ in range(sets):
         found = measure_scores(draw(rng), only=MEASURES, replicates=400).measures

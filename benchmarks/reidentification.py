@@ -28,6 +28,7 @@ from timing import HEAD, cpu, row
 
 from sottovoce.measure import acceleration
 from sottovoce.measure.identification import expected_rank, top_k
+from sottovoce.measure.isolation import Draws, TestVectors, included, isolations
 from sottovoce.measure.open_set import Counter, open_set
 from sottovoce.measure.population import (
     TRIALS,
@@ -37,7 +38,6 @@ from sottovoce.measure.population import (
     default_populations,
     stand,
 )
-from sottovoce.measure.singling_out import Draws, TestVectors, included, isolations
 from sottovoce.speaker import Cosine, Embeddings
 
 MODELS, SPEAKERS, DIMENSION = 22_024, 4_949, 192
@@ -87,13 +87,13 @@ def linkability() -> None:
 
 def population() -> None:
     """The study of COMPRISE: 20 speakers, 4,696 trials, 24,610 enrolled speakers."""
-    way = "numba" if acceleration.load() else "numpy"
+    way = "numba" if acceleration.loops_for(acceleration.ALWAYS) else "numpy"
     models = enrolled(24_610, 200)
     core, sizes = np.arange(20), default_populations(24_610)
 
     def everything(trials: Trials) -> None:
         scoring = Scoring(models, trials, Cosine())
-        counter = Counter(scoring.own(), core)
+        counter = Counter(scoring.true_scores(), core)
         standing = stand(scoring, core=core, visit=counter)
         top_k(standing, sizes, 20)
         expected_rank(standing, sizes)
@@ -131,7 +131,7 @@ def literal(
 
 
 def singling_out() -> None:
-    way = "numba" if acceleration.load() else "numpy"
+    way = "numba" if acceleration.loops_for(acceleration.ALWAYS) else "numpy"
     speakers, predicates = MODELS, 495
     vectors = TestVectors.of(np.repeat(np.arange(speakers), 10))
     voices = draw(speakers)
@@ -177,7 +177,7 @@ def memory_child() -> None:
     import resource
 
     from sottovoce.measure.reidentification import reidentify
-    from sottovoce.measure.risk import Settings
+    from sottovoce.measure.reidentification_settings import ReidentificationSettings
 
     models = enrolled(MODELS)
     who = np.repeat(models.names[:SPEAKERS], 2)
@@ -185,7 +185,7 @@ def memory_child() -> None:
         np.repeat(models.vectors[:SPEAKERS], 2, axis=0) + draw(2 * SPEAKERS, seed=1), who
     )
     begin = time.process_time()
-    reidentify(models, trial, settings=Settings(lengths=(1,), conversations=1))
+    reidentify(models, trial, settings=ReidentificationSettings(lengths=(1,), conversations=1))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(time.process_time() - begin, peak)
 

@@ -103,7 +103,7 @@ _ALL_BUT_CLLR = (
     "min_cllr",
     "d_ece",
     "worst_case_log10_lr",
-    "linkability",
+    "d_sys",
     "tpr_at_fpr_0.01",
     "tpr_at_fpr_0.001",
     "tpr_at_fpr_0.0001",
@@ -112,7 +112,7 @@ _ALL_BUT_CLLR = (
 
 def resamples() -> None:
     """With numba installed the compiled loops are used, else scipy's sparse products."""
-    way = "numba" if acceleration.load() else "numpy and scipy"
+    way = "numba" if acceleration.loops_for(acceleration.ALWAYS) else "numpy and scipy"
     mated, nonmated = draw(10_000, 1_000_000)
     three = cpu(lambda: naive(mated, nonmated), 3)
     ten = cpu(lambda: naive_everything(mated, nonmated), 3)

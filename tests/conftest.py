@@ -7,7 +7,6 @@ One hypothesis profile for all: the same examples on every run, no deadline on b
 from __future__ import annotations
 
 import socket
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,13 +14,11 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from sottovoce.measure import acceleration, intervals
+from sottovoce.measure import acceleration
 
 settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=60)
 settings.register_profile("explore", deadline=None, max_examples=1000)
 settings.load_profile("repeatable")
-
-COMPILED = "sottovoce.measure.compiled"
 
 
 @pytest.fixture(autouse=True)
@@ -76,15 +73,9 @@ def audit(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """Run a test twice: on numpy and scipy alone, and on the compiled loops if numba is there."""
     if request.param == "plain":
-        monkeypatch.setattr(acceleration, "load", lambda: None)
-        monkeypatch.setattr(acceleration, "loaded", lambda: None)
+        monkeypatch.setattr(acceleration, "loops_for", lambda work: None)
         yield "plain"
         return
     pytest.importorskip("numba")
-    was_loaded = COMPILED in sys.modules
-    module = acceleration.load()
-    monkeypatch.setattr(acceleration, "loaded", lambda: module)
-    monkeypatch.setattr(intervals, "_WORTH_COMPILING", 0)
+    monkeypatch.setattr(acceleration, "WORTH_COMPILING", 0)
     yield "compiled"
-    if not was_loaded:
-        del sys.modules[COMPILED]

@@ -16,9 +16,9 @@ from sottovoce.attack.folder import RECORD, read_attack, write_voices
 from sottovoce.cli import run
 from sottovoce.core.errors import InputError
 from sottovoce.measure.reidentification import reidentify
-from sottovoce.measure.risk import Settings
+from sottovoce.measure.reidentification_settings import ReidentificationSettings
 
-QUICK = Settings(lengths=(1,), populations=(20,), draws=2, confidence=None)
+QUICK = ReidentificationSettings(lengths=(1,), populations=(20,), draws=2, confidence=None)
 
 
 def leave(folder: Path, name: str = "semi-informed", **manner: Any) -> Attack:

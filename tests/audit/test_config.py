@@ -11,7 +11,7 @@ from sottovoce.audit.config import Study, parse_change, read_study
 from sottovoce.audit.limits import Limit
 from sottovoce.cli import run
 from sottovoce.core.errors import InputError, UsageError
-from sottovoce.measure.risk import Reidentification
+from sottovoce.findings import Reidentification
 from sottovoce.report.audit_tables import limits_table
 from sottovoce.report.verdict import remarks
 
@@ -120,7 +120,7 @@ ROW = {
     "method": "mcadams",
     "attacker": "semi-informed",
     "linkage": "best",
-    "measures": {"eer": {"value": 0.2}, "linkability": {"value": 0.7}},
+    "measures": {"eer": {"value": 0.2}, "d_sys": {"value": 0.7}},
     "reidentification": {
         "linkability": [
             {"length": 1, "population": 20, "value": 0.3},
@@ -136,7 +136,7 @@ ROW = {
     [
         ("eer", "> 0.25", [0.2], [True]),
         ("eer", ">= 0.2", [0.2], [False]),
-        ("linkability", "< 0.5", [0.7], [True]),
+        ("d_sys", "< 0.5", [0.7], [True]),
         ("linkability@population=20", "< 0.5", [0.3, 0.6], [False, True]),
         ("linkability@population=20,length=1", "<= 0.3", [0.3], [False]),
         ("linkability@population=1000", "< 0.5", [None], [True]),
@@ -155,7 +155,7 @@ def test_limits(name: str, condition: str, values: list[float], exceeded: list[b
 
 def test_every_curve_over_crowds_can_be_limited() -> None:
     point = {"length": 1, "population": 20, "value": 2.0}
-    for curve in Reidentification(enrolled=20).to_dict():
+    for curve in Reidentification(20, "cosine").to_dict():
         if curve in Reidentification.CURVES:
             row = {**ROW, "reidentification": {curve: [point]}}
             found = list(Limit.of(f"{curve}@population=20", "< 3").check([row]))

@@ -17,7 +17,7 @@ import pytest
 from sottovoce.measure.identification import expected_rank, top_k
 from sottovoce.measure.population import Scoring, Standing, make_trials, stand
 from sottovoce.measure.reidentification import reidentify
-from sottovoce.measure.risk import Settings
+from sottovoce.measure.reidentification_settings import ReidentificationSettings
 from sottovoce.speaker import Cosine, Embeddings
 
 SETS: dict[str, Any] = json.loads(
@@ -64,7 +64,7 @@ def test_the_whole_study_says_the_same(name: str) -> None:
     expected = SETS[name]["expected"]
     linkability: dict[str, float] = expected["linkability_by_population"]
     sizes = tuple(int(size) for size in linkability if int(size) > 1)
-    settings = Settings(lengths=(1,), populations=sizes, k=3, confidence=None)
+    settings = ReidentificationSettings(lengths=(1,), populations=sizes, k=3, confidence=None)
     found = reidentify(*embeddings(name), settings=settings)
     assert [point.population for point in found.linkability] == list(sizes)
     for point in found.linkability:

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from sottovoce.findings import OpenSetPoint
 from sottovoce.measure import Scores, Tally, eer, linkability, min_cllr, population, rocch_eer
 from sottovoce.measure.linkability import default_bins
-from sottovoce.measure.open_set import Counter, OpenSet, open_set
-from sottovoce.measure.population import OWN, Scoring, Trials, stand
+from sottovoce.measure.open_set import Counter, open_set
+from sottovoce.measure.population import LOWEST, Scoring, Trials, stand
 from sottovoce.measure.tally import make_edges
 from sottovoce.speaker import Cosine, Embeddings
 
@@ -39,7 +40,7 @@ def counted(scores: Matrix, true: NDArray[np.int64], *, bins: int = 0, block: in
     edges = make_edges(float(scores.min()), float(scores.max()), bins) if bins else None
     counter = Counter(own, CORE, edges=edges)
     masked = scores.copy()
-    masked[np.arange(len(true)), true] = OWN
+    masked[np.arange(len(true)), true] = LOWEST
     for first in range(0, scores.shape[1], block):
         for row in range(0, len(true), 11):
             counter(np.ascontiguousarray(masked[row : row + 11, first : first + block]), first)
@@ -118,7 +119,7 @@ def test_everybody_in_the_core_needs_no_share() -> None:
     scores = scores[:, [0, 2, 3]]
     renumbered = np.searchsorted(CORE, true)
     counter = Counter(scores[np.arange(30), renumbered], np.arange(3))
-    scores[np.arange(30), renumbered] = OWN
+    scores[np.arange(30), renumbered] = LOWEST
     counter(scores, 0)
     (only,) = open_set(counter, None, [3], 3, length=1)
     assert only.population == 3 and only.d_sys is None
@@ -142,17 +143,17 @@ def test_a_counter_fed_by_real_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     true = np.sort(rng.integers(0, 10, 100))
     spoken = (voices[true] + 1.5 * rng.normal(size=(100, 12))).astype(np.float32)
     scoring = Scoring(enrol, Trials(spoken, true, 1, 0, 0), Cosine())
-    counter = Counter(scoring.own(), np.unique(true))
+    counter = Counter(scoring.true_scores(), np.unique(true))
     standing = stand(scoring, visit=counter)
     everybody = open_set(counter, None, [30], 30, length=1)[0]
     whole = scoring.trials @ scoring.models(np.arange(30)).T
-    expected = Scores(standing.own, whole[true[:, None] != np.arange(30)])
+    expected = Scores(standing.true_scores, whole[true[:, None] != np.arange(30)])
     assert everybody.eer == pytest.approx(eer(expected), abs=1e-9)
     assert counter.tally().n_nonmated == 100 * 29
 
 
 def test_by_name() -> None:
-    one = OpenSet(3, 20, 0.1, 0.09, 0.3, None)
+    one = OpenSetPoint(3, 20, 0.1, 0.09, 0.3, None)
     assert one.to_dict() == {
         "length": 3,
         "population": 20,

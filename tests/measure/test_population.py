@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sottovoce.core.errors import InputError, TooFewError
 from sottovoce.measure import population
 from sottovoce.measure.population import (
-    OWN,
+    LOWEST,
     Scoring,
     Trials,
     by_speaker,
@@ -184,7 +184,7 @@ def test_blocks_count_what_the_whole_matrix_holds(
     assert not standing.equal.any() and not standing.core_equal.any()
     assert (standing.models, standing.core) == (23, 4)
     assert standing.speakers is trials.speakers
-    assert standing.own == pytest.approx(own, abs=1e-4)
+    assert standing.true_scores == pytest.approx(own, abs=1e-4)
     assert (standing.low, standing.high) == pytest.approx((whole.min(), whole.max()), abs=1e-4)
     # every score was shown once, with the true speakers masked
     seen = np.full(whole.shape, np.nan)
@@ -195,7 +195,7 @@ def test_blocks_count_what_the_whole_matrix_holds(
         part[:] = scores
         row = (row + len(scores)) % 41
     masked = whole.copy()
-    masked[np.arange(41), trials.speakers] = OWN
+    masked[np.arange(41), trials.speakers] = LOWEST
     assert seen == pytest.approx(masked, abs=1e-4)
 
 
@@ -218,7 +218,7 @@ def test_a_mapped_enrolment_counts_the_same(
     scoring = Scoring(there, trials, Cosine())
     assert isinstance(scoring.means, np.memmap)
     found, expected = stand(scoring), stand(Scoring(enrol, trials, Cosine()))
-    for name in ("above", "equal", "own", "low", "high"):
+    for name in ("above", "equal", "true_scores", "low", "high"):
         assert np.array_equal(getattr(found, name), getattr(expected, name)), name
 
 

@@ -12,15 +12,16 @@ import numpy as np
 import pytest
 
 from sottovoce.core.errors import InputError, SottovoceError, TooFewError
+from sottovoce.findings import CurvePoint, Reidentification, SpeakerRisk, most_exposed
 from sottovoce.measure import population
 from sottovoce.measure.identification import top_k
 from sottovoce.measure.population import Scoring, make_trials, stand
 from sottovoce.measure.reidentification import reidentify
-from sottovoce.measure.risk import Point, Reidentification, Settings, SpeakerRisk, worst_speakers
+from sottovoce.measure.reidentification_settings import ReidentificationSettings
 from sottovoce.measure.singling_out import CHANCE, LITERAL_DRAWS, no_evidence
 from sottovoce.speaker import Cosine, Embeddings, Euclidean, LinkageFunction, Plda
 
-QUICK = Settings(lengths=(1,), draws=10, confidence=None)
+QUICK = ReidentificationSettings(lengths=(1,), draws=10, confidence=None)
 CURVES = Reidentification.CURVES
 
 
@@ -54,7 +55,7 @@ def part(one: Embeddings, keep: Any, name: str = "part") -> Embeddings:
 
 @pytest.mark.parametrize("literal", [False, True])
 def test_perfectly_linkable(literal: bool) -> None:
-    settings = Settings(
+    settings = ReidentificationSettings(
         lengths=(1, 3), populations=(2, 5, 20, 40), draws=10, literal=literal, confidence=None
     )
     found = reidentify(*voices(noise=0.02), settings=settings)
@@ -74,7 +75,7 @@ def test_perfectly_linkable(literal: bool) -> None:
 
 
 def test_perfectly_linkable_as_far_as_so_few_speakers_can_show() -> None:
-    settings = Settings(lengths=(1,), populations=(2, 15), draws=2)
+    settings = ReidentificationSettings(lengths=(1,), populations=(2, 15), draws=2)
     found = reidentify(*voices(15, 4, noise=0.02), settings=settings)
     for curve in ("linkability", "singling_out", "top_k"):
         for point in getattr(found, curve):
@@ -86,13 +87,13 @@ SIZES = (5, 20, 80)
 
 @pytest.fixture(scope="module")
 def without_evidence() -> list[Reidentification]:
-    settings = Settings(lengths=(1,), populations=SIZES, draws=5, k=3)
+    settings = ReidentificationSettings(lengths=(1,), populations=SIZES, draws=5, k=3)
     return [
         reidentify(*voices(80, 10, kept=0.0, seed=seed), settings=settings) for seed in range(20)
     ]
 
 
-def level_of(point: Point) -> float:
+def level_of(point: CurvePoint) -> float:
     return point.chance if point.no_evidence is None else point.no_evidence
 
 
@@ -190,7 +191,7 @@ def test_literal_linkability_agrees_within_the_error_of_its_draws() -> None:
 
 def test_literal_singling_out_agrees_within_intervals() -> None:
     pair = voices(60, 10, noise=1.2, seed=3)
-    settings = Settings(lengths=(1,), populations=(5, 20, 60), draws=40)
+    settings = ReidentificationSettings(lengths=(1,), populations=(5, 20, 60), draws=40)
     fast = reidentify(*pair, settings=settings).singling_out
     slow = reidentify(*pair, settings=replace(settings, literal=True)).singling_out
     for one, other in zip(fast, slow, strict=True):
@@ -210,7 +211,9 @@ def test_the_literal_protocol_needs_all_models_at_once(monkeypatch: pytest.Monke
 
 
 def test_json_of_the_result() -> None:
-    found = reidentify(*voices(30, 6), settings=Settings(lengths=(1, 2), draws=5, k=4))
+    found = reidentify(
+        *voices(30, 6), settings=ReidentificationSettings(lengths=(1, 2), draws=5, k=4)
+    )
     printed = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert printed["enrolled_speakers"] == 30 and printed["linkage"] == "cosine"
     for curve in CURVES:
@@ -258,7 +261,7 @@ def test_without_intervals_there_are_no_ends() -> None:
 
 
 def test_the_same_seed_gives_the_same_result() -> None:
-    settings = Settings(lengths=(1, 3), draws=5, seed=4)
+    settings = ReidentificationSettings(lengths=(1, 3), draws=5, seed=4)
     pair = voices(30, 6, noise=2.0)
     first, again, other = (
         reidentify(*pair, settings=replace(settings, seed=seed)).to_dict() for seed in (4, 4, 5)
@@ -269,8 +272,10 @@ def test_the_same_seed_gives_the_same_result() -> None:
 
 def test_values_do_not_depend_on_intervals() -> None:
     pair = voices(30, 10)
-    with_ends = reidentify(*pair, settings=Settings(lengths=(1,), draws=5))
-    without = reidentify(*pair, settings=Settings(lengths=(1,), draws=5, confidence=None))
+    with_ends = reidentify(*pair, settings=ReidentificationSettings(lengths=(1,), draws=5))
+    without = reidentify(
+        *pair, settings=ReidentificationSettings(lengths=(1,), draws=5, confidence=None)
+    )
     for curve in CURVES:
         values = [[p.value for p in getattr(one, curve)] for one in (with_ends, without)]
         assert values[0] == values[1], curve
@@ -282,7 +287,8 @@ def test_a_length_does_not_depend_on_the_others() -> None:
         reidentify(*pair, settings=replace(QUICK, lengths=lengths)) for lengths in ((1, 3), (3,))
     )
     for curve in CURVES:
-        assert [p for p in getattr(both, curve) if p.length == 3] == getattr(alone, curve), curve
+        of_length = tuple(point for point in both.curve(curve) if point.length == 3)
+        assert of_length == alone.curve(curve), curve
 
 
 def test_the_curves_move_as_they_should() -> None:
@@ -332,7 +338,7 @@ def test_worst_speakers_over_all_lengths() -> None:
         SpeakerRisk("a", 3, 5, 0.2, 50),
         SpeakerRisk("c", 3, 5, 1.0, None),
     ]
-    assert [(one.speaker, one.length) for one in worst_speakers(risks, 3)] == [
+    assert [(one.speaker, one.length) for one in most_exposed(risks, 3)] == [
         ("c", 3),
         ("b", 1),
         ("a", 3),
@@ -354,7 +360,7 @@ def test_progress_is_told_by_stage() -> None:
 
 
 def test_a_point_leaves_out_what_is_not_set() -> None:
-    assert Point(1, 20, 0.5, 0.05).to_dict() == {
+    assert CurvePoint(1, 20, 0.5, 0.05).to_dict() == {
         "length": 1,
         "population": 20,
         "value": 0.5,
@@ -370,9 +376,9 @@ def test_speakers_missing_on_one_side_are_counted() -> None:
     known = part(enrol, enrol.speakers < 20)
     heard = part(trial, trial.speakers >= 5)
     found = reidentify(known, heard, settings=QUICK)
-    assert found.enrolled == 20
-    assert found.excluded[0]["speakers_not_enrolled"] == 10
-    assert found.excluded[0]["speakers_with_too_few_utterances"] == 0
+    assert found.enrolled_speakers == 20
+    assert found.excluded[0].speakers_not_enrolled == 10
+    assert found.excluded[0].speakers_with_too_few_utterances == 0
     assert len(found.speakers) == 15
 
 
@@ -380,7 +386,7 @@ def test_speakers_with_too_few_utterances_are_counted() -> None:
     enrol, trial = voices(20, 6)
     short = part(trial, (trial.speakers < 12) | (np.arange(len(trial)) % 6 < 2))
     found = reidentify(enrol, short, settings=replace(QUICK, lengths=(1, 3)))
-    assert [one["speakers_with_too_few_utterances"] for one in found.excluded] == [0, 8]
+    assert [one.speakers_with_too_few_utterances for one in found.excluded] == [0, 8]
     assert [one.length for one in found.speakers].count(3) == 12
 
 
@@ -409,7 +415,7 @@ def test_singling_out_in_crowds_no_larger_than_the_test_speakers() -> None:
 
 
 def test_two_speakers_are_enough() -> None:
-    found = reidentify(*voices(2, 10), settings=Settings(lengths=(1,), draws=3))
+    found = reidentify(*voices(2, 10), settings=ReidentificationSettings(lengths=(1,), draws=3))
     json.dumps(found.to_dict(), allow_nan=False)
     assert {p.population for curve in CURVES for p in getattr(found, curve)} == {2}
 
@@ -525,7 +531,7 @@ def test_one_speaker_is_no_crowd_to_be_singled_out_of() -> None:
     enrol, trial = voices(20, 6)
     asked = replace(QUICK, confidence=0.95)
     found = reidentify(enrol, part(trial, trial.speakers == 3), settings=asked)
-    assert found.singling_out == [] and "Singling Out" in found.notes[0]
+    assert found.singling_out == () and "Singling Out" in found.notes[0]
     assert found.one_minus_rocch_eer[0].low == 0.5 and found.one_minus_rocch_eer[0].high == 1.0
 
 

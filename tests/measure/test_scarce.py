@@ -31,7 +31,7 @@ def test_scores_wholly_apart_leave_the_doubt_of_so_many(units: int) -> None:
     assert (found["rocch_eer"].low, found["rocch_eer"].high) == pytest.approx((0, wrong))
     assert (found["min_cllr"].low, found["min_cllr"].high) == pytest.approx((0, entropy))
     expected = (1 - wrong) * (1 - 2 * wrong)  # the bin of the mated holds 1 − e of them, D = 1 − 2e
-    assert (found["linkability"].low, found["linkability"].high) == pytest.approx((expected, 1))
+    assert (found["d_sys"].low, found["d_sys"].high) == pytest.approx((expected, 1))
     share = found["tpr_at_fpr_0.01"]
     assert (share.low, share.high) == pytest.approx((units / (units + Z2), 1))
     evidence = found["d_ece"]
@@ -53,7 +53,7 @@ def test_speakers_count_where_they_are_resampled() -> None:
     names = np.repeat(np.arange(10), 20)
     speakers = Speakers.from_names(names, np.zeros(900, int), np.repeat(np.arange(1, 10), 100))
     found = measured(RNG.normal(50, 1, 200), RNG.normal(0, 1, 900), speakers=speakers)
-    assert found.resampling is not None and found.resampling.unit == "speaker"
+    assert found.interval is not None and found.interval.unit == "speaker"
     assert found.measures["eer"].high == pytest.approx(Z2 / (10 + Z2))
 
 
@@ -63,7 +63,7 @@ def test_mated_trials_of_one_speaker_are_resampled_as_trials_and_it_is_said() ->
     )
     mated, nonmated = RNG.normal(1.8, 1, 40), RNG.normal(0, 1, 760)
     known, unknown = measured(mated, nonmated, speakers=speakers), measured(mated, nonmated)
-    assert known.resampling is not None and known.resampling.unit == "trial"
+    assert known.interval is not None and known.interval.unit == "trial"
     assert known.measures == unknown.measures
     assert any("mated trials of 1 speakers" in line for line in known.warnings)
 

@@ -12,22 +12,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from sottovoce.measure import singling_out
-from sottovoce.measure.singling_out import (
-    CHANCE,
-    Draws,
-    included,
-    isolations,
-    literal,
-    no_evidence,
-)
+from sottovoce.measure import isolation
+from sottovoce.measure.isolation import Draws, included, isolations, literal
+from sottovoce.measure.singling_out import CHANCE, no_evidence
 
 Scores = NDArray[np.float32]
 SHARED_FIXTURES = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-def vectors_of(counts: list[int]) -> singling_out.TestVectors:
-    return singling_out.TestVectors.of(np.repeat(np.arange(len(counts)), counts))
+def vectors_of(counts: list[int]) -> isolation.TestVectors:
+    return isolation.TestVectors.of(np.repeat(np.arange(len(counts)), counts))
 
 
 # ==================================================================== the published definition
@@ -86,7 +80,7 @@ def test_the_fast_way_gives_the_same_outcomes(
     vectors = vectors_of(counts)
     draws = Draws.make(len(counts), 2, 3, np.random.default_rng(seed))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(singling_out, "GATHER", gather)
+        patch.setattr(isolation, "GATHER", gather)
         found = isolations(scores, vectors, true, 1, draws, sizes)
     assert found.shape == (3, len(sizes))
     assert np.array_equal(found, literal(scores, vectors, true, 1, draws, sizes))
@@ -114,7 +108,7 @@ def test_large_crowds_give_the_same_outcomes(
     engine: str, most: int, levels: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Lists are walked, not gathered, beyond ``GATHER``; with K = 2 they are walked far."""
-    monkeypatch.setattr(singling_out, "GATHER", 50)
+    monkeypatch.setattr(isolation, "GATHER", 50)
     rng = np.random.default_rng(most)
     counts = rng.integers(2, most + 1, 700)
     vectors = vectors_of(counts.tolist())

@@ -6,14 +6,14 @@ from xml.etree import ElementTree
 
 import pytest
 
-from sottovoce.measure.risk import Point
+from sottovoce.findings import CurvePoint
 from sottovoce.report.reidentification import curve_figure, population_axis
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def points(*sizes: int, value: float = 0.5) -> list[Point]:
-    return [Point(1, size, value, 1 / size, value - 0.1, value + 0.1) for size in sizes]
+def points(*sizes: int, value: float = 0.5) -> list[CurvePoint]:
+    return [CurvePoint(1, size, value, 1 / size, value - 0.1, value + 0.1) for size in sizes]
 
 
 def test_originals_are_drawn_beside_without_intervals() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sottovoce.measure.similarity import Excluded, Similarity
+from sottovoce.findings import ExcludedRecordings, Similarity, SpeakerSimilarity
 from sottovoce.report.heatmap import LEVELS, SCALE, colour, similarity_figure
 
 RUN = r"M(\d+) (\d+)h(\d+)v1h-(\d+)"
@@ -25,17 +25,19 @@ def found_of(count: int, *, prefix: str = "s", gvd_db: float | None = -1.0) -> S
         name="a",
         linkage="cosine",
         speakers=names,
-        matrices=matrices,
+        matrices={kind: tuple(map(tuple, m.tolist())) for kind, m in matrices.items()},
         d_diag=dict.fromkeys(matrices, 0.5),
         deid=0.5,
         gvd_db=gvd_db,
-        intervals={},
-        resampling=None,
-        standing_out=dict.fromkeys(names, 0.0),
+        intervals=None,
+        interval=None,
+        readings={},
+        standing_out=tuple(SpeakerSimilarity(name, 0.0) for name in names),
+        n_speakers=count,
         n_utterances=2 * count,
         n_mated=2 * count,
         n_nonmated=4 * count * (count - 1),
-        excluded=Excluded(0, 0, ()),
+        excluded=ExcludedRecordings(0, 0, 0, ()),
         notes=(),
     )
 
@@ -59,7 +61,7 @@ def test_quadrants_are_in_their_places() -> None:
     found = found_of(5)
     cells = drawn(similarity_figure(found))
     assert cells.shape == (10, 10)
-    m = found.matrices
+    m = {kind: found.matrix(kind) for kind in found.matrices}
     whole = np.block([[m["oo"], m["op"]], [m["op"].T, m["pp"]]])
     levels = np.rint(whole * (LEVELS - 1)) / (LEVELS - 1)
     assert cells.tolist() == [[colour(v) for v in row] for row in levels]
@@ -108,5 +110,5 @@ def test_many_speakers_are_averaged_and_the_figure_says_so() -> None:
     cells = drawn(text)
     assert cells.shape == (400, 400)
     assert "averaged into 200 × 200 cells" in text
-    block = found.matrices["oo"][:2, :2].mean()
+    block = found.matrix("oo")[:2, :2].mean()
     assert cells[0, 0] == colour(round(block * (LEVELS - 1)) / (LEVELS - 1))

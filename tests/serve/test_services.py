@@ -22,7 +22,7 @@ from sottovoce.asr.recogniser import RECOGNISERS
 from sottovoce.corpus.audio import load_native
 from sottovoce.measure import Scores, measure_scores
 from sottovoce.measure.reidentification import reidentify as study
-from sottovoce.measure.risk import Settings
+from sottovoce.measure.reidentification_settings import ReidentificationSettings
 from sottovoce.speaker import Embeddings
 from sottovoce.speaker.linkage import LINKAGES, make_linkage
 
@@ -149,7 +149,7 @@ def test_a_linkage_function_learns_from_the_speakers_sent_with_it(service: Servi
         known,
         unknown,
         make_linkage("plda", others, like=known, lda=6),
-        settings=Settings(lengths=(1,), populations=(12,), confidence=None),
+        settings=ReidentificationSettings(lengths=(1,), populations=(12,), confidence=None),
     )
     assert answer.json() == json.loads(json.dumps(wanted.to_dict()))
     without = {name: files[name] for name in ("enrol", "trial")}

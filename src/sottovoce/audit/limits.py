@@ -16,8 +16,8 @@ from typing import Any
 
 from sottovoce.core.errors import UsageError
 from sottovoce.core.registry import did_you_mean
+from sottovoce.findings import Reidentification
 from sottovoce.measure.catalogue import MEASURES
-from sottovoce.measure.risk import Reidentification
 
 CURVES = Reidentification.CURVES
 FILTERS = ("population", "length", "attacker", "method", "linkage")

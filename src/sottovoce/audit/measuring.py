@@ -19,7 +19,7 @@ from sottovoce.corpus.utterance import Corpus
 from sottovoce.measure import measure_scores
 from sottovoce.measure.readers import read_scores
 from sottovoce.measure.reidentification import reidentify
-from sottovoce.measure.risk import Settings
+from sottovoce.measure.reidentification_settings import ReidentificationSettings
 from sottovoce.measure.similarity import similarity
 from sottovoce.speaker.linkage import make_linkage
 from sottovoce.speaker.readers import read_embeddings
@@ -62,7 +62,7 @@ def measured(
     )
     trained = record["trained_on_originals" if originals else "trained"]
     linkage = make_linkage(trained["name"], train, like=enrol, **trained["settings"])
-    settings = Settings(
+    settings = ReidentificationSettings(
         lengths=_possible(study.lengths, trial.counts),
         populations=_sizes(study.populations, len(enrol.names)),
         confidence=study.interval,
@@ -86,7 +86,9 @@ def _sizes(populations: list[int] | None, everybody: int) -> tuple[int, ...] | N
 
 def crowds(study: Study, everybody: int) -> list[int]:
     """Sizes of the crowds that figures are measured for, of so many enrolled speakers."""
-    return Settings(populations=_sizes(study.populations, everybody)).sizes(everybody)
+    return ReidentificationSettings(populations=_sizes(study.populations, everybody)).sizes(
+        everybody
+    )
 
 
 def row_of(
@@ -134,7 +136,7 @@ def similarity_of(material: Material, confidence: float) -> dict[str, Any]:
         )
     except SottovoceError as error:
         return {"note": str(error)}
-    return found.to_dict()
+    return found.to_dict() | {"name": "trials"}
 
 
 def groups_of(found: dict[str, Any], corpus: Corpus) -> dict[str, Any]:

@@ -35,5 +35,4 @@ def _figures(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
             continue
         for point in points:
             keys = ("length", "population", "value", "low", "high", "chance")
-            measure = "reidentification_linkability" if name == "linkability" else name
-            yield {"measure": measure, **{key: point.get(key) for key in keys}}
+            yield {"measure": name, **{key: point.get(key) for key in keys}}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -89,10 +89,10 @@ def command(
     names both and links as the attack did.
     """
     from sottovoce.measure.reidentification import reidentify
-    from sottovoce.measure.risk import Settings
+    from sottovoce.measure.reidentification_settings import ReidentificationSettings
     from sottovoce.report.reidentification import print_study, write_study_figures
 
-    settings = Settings(
+    settings = ReidentificationSettings(
         lengths=tuple(_numbers("lengths", lengths)),
         populations=None if populations is None else tuple(_numbers("populations", populations)),
         k=k,
@@ -113,7 +113,7 @@ def command(
         found = reidentify(
             sides.enrol, sides.trial, sides.linkage, settings=settings, progress=progress
         )
-    found.notes += sides.notes
+    found = replace(found, notes=(*found.notes, *sides.notes))
     if figures is not None:
         write_study_figures(found, figures)
     if json_to is not None:

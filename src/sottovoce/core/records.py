@@ -51,9 +51,9 @@ class Record:
     __slots__ = ()
     __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid"}
 
-    def to_dict(self) -> JsonObject:
+    def to_dict(self) -> dict[str, Any]:
         """Return the fields by name, nested records, arrays and mappings included."""
-        return cast("JsonObject", to_json(self))
+        return cast("dict[str, Any]", to_json(self))
 
 
 def to_json(value: object) -> Json:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from sottovoce.core.records import Record
+from sottovoce.core.types import FloatArray
 from sottovoce.findings.scores import Resampling
 
 
@@ -87,3 +90,26 @@ class Similarity(Record):
     """Names, in the order of rows and columns."""
     matrices: Mapping[str, tuple[tuple[float, ...], ...]]
     """``oo``, ``op`` and ``pp``: S(i, j), the posterior of "one speaker" at prior 50 : 50."""
+
+    def matrix(self, kind: str) -> FloatArray:
+        """Return one of the matrices as an array.
+
+        Parameters
+        ----------
+        kind : str
+            ``oo``, ``op`` or ``pp``.
+        """
+        return np.array(self.matrices[kind], np.float64)
+
+    def range_of(self, name: str) -> Range | None:
+        """Return the interval of a number, if there is one.
+
+        Parameters
+        ----------
+        name : str
+            ``deid``, ``gvd_db``, or ``oo``, ``op`` or ``pp`` for D_diag of a matrix.
+        """
+        if self.intervals is None:
+            return None
+        numbers = {"deid": self.intervals.deid, "gvd_db": self.intervals.gvd_db}
+        return numbers.get(name) or self.intervals.d_diag.get(name)

@@ -8,7 +8,9 @@
 'A'
 """
 
+from sottovoce.findings import Estimate, Reidentification, ScoreCurves, ScoreSummary, Similarity
 from sottovoce.measure.calibration import Calibration, calibrate
+from sottovoce.measure.curves import score_curves
 from sottovoce.measure.disclosure import (
     Disclosure,
     EceProfile,
@@ -17,10 +19,10 @@ from sottovoce.measure.disclosure import (
 )
 from sottovoce.measure.linkability import Linkability, linkability
 from sottovoce.measure.reidentification import reidentify
-from sottovoce.measure.risk import Reidentification, Settings
+from sottovoce.measure.reidentification_settings import ReidentificationSettings
 from sottovoce.measure.scores import Scores, Speakers
-from sottovoce.measure.similarity import Similarity, similarity
-from sottovoce.measure.summary import Estimate, ScoreSummary, measure_scores
+from sottovoce.measure.similarity import similarity
+from sottovoce.measure.summary import measure_scores
 from sottovoce.measure.tally import Tally
 from sottovoce.measure.verification import cllr, eer, min_cllr, roc, rocch_eer, tpr_at_fpr
 
@@ -31,9 +33,10 @@ __all__ = [
     "Estimate",
     "Linkability",
     "Reidentification",
+    "ReidentificationSettings",
+    "ScoreCurves",
     "ScoreSummary",
     "Scores",
-    "Settings",
     "Similarity",
     "Speakers",
     "Tally",
@@ -48,6 +51,7 @@ __all__ = [
     "reidentify",
     "roc",
     "rocch_eer",
+    "score_curves",
     "similarity",
     "tpr_at_fpr",
 ]

@@ -1,33 +1,37 @@
-"""Whether the compiled loops of the ``fast`` extra are at hand.
+"""The compiled loops of the ``fast`` extra, where they are installed and worth loading.
 
-They are loaded only when there is enough work to repay loading them; until then, and without the
-extra, everything runs on numpy and scipy with the same results.
+Loading them takes about a second, so they are used only for enough work; without them, and without
+the extra, everything runs on numpy and scipy with the same results. The decision depends on the
+work alone, never on what was computed earlier in the process.
 """
 
 from __future__ import annotations
 
-import sys
-from functools import cache
 from importlib import import_module
 from types import ModuleType
 
-_NAME = "sottovoce.measure.compiled"
+WORTH_COMPILING = 10**8
+"""Elementary steps above which loading the compiled loops pays."""
+ALWAYS = float("inf")
+"""Work of a task that is worth it whatever its size."""
 
 
-def load() -> ModuleType | None:
-    """Load the compiled loops if numba is installed and of use here."""
-    return import_module(_NAME) if _available() else None
+def loops_for(work: float) -> ModuleType | None:
+    """Return the compiled loops if numba is installed and there is enough work for them.
 
+    Parameters
+    ----------
+    work : float
+        How many elementary steps there are to do, such as trials times resamples.
 
-@cache
-def _available() -> bool:
+    Returns
+    -------
+    module or None
+        :mod:`sottovoce.measure.compiled`, or None.
+    """
+    if work <= WORTH_COMPILING:
+        return None
     try:
-        import_module(_NAME)
+        return import_module("sottovoce.measure.compiled")
     except ImportError:
-        return False
-    return True
-
-
-def loaded() -> ModuleType | None:
-    """The compiled loops, if they were loaded before."""
-    return sys.modules.get(_NAME)
+        return None

@@ -8,13 +8,12 @@ Equal scores are one step: they are pooled, never ordered in favour of anyone.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import isotonic_regression
 
-from sottovoce.measure import acceleration
 from sottovoce.measure.scores import ScoreSource
 from sottovoce.measure.tally import Counts, Tally
 
@@ -31,11 +30,19 @@ class Blocks:
     first: NDArray[np.int64]
 
 
-def pool(mated: Counts, nonmated: Counts) -> Blocks:
-    """Pool adjacent violators on counts per step; steps that hold nothing are passed over."""
-    if fast := acceleration.loaded():
+def pool(mated: Counts, nonmated: Counts, loops: ModuleType | None = None) -> Blocks:
+    """Pool adjacent violators (PAV) on counts per step.
+
+    Parameters
+    ----------
+    mated, nonmated : array of int64 or float64
+        Scores of each class on each step, in score order; empty steps are passed over.
+    loops : module, optional
+        Compiled loops to use instead of scipy.
+    """
+    if loops is not None:
         mated, nonmated, first = mated.copy(), nonmated.copy(), np.empty(len(mated), np.int64)
-        k = fast.pool_groups(mated, nonmated, first)
+        k = loops.pool_groups(mated, nonmated, first)
         return Blocks(mated[:k], nonmated[:k], first[:k])
     weight = mated + nonmated
     filled = np.flatnonzero(weight > 0)
@@ -55,7 +62,7 @@ def _pool_exactly(blocks: Blocks) -> Blocks:
     left, right = mated[:-1] * nonmated[1:], mated[1:] * nonmated[:-1]
     if not np.any(left >= right * (1 - 1e-12)):
         return blocks
-    kept: list[tuple[Any, Any, int]] = []
+    kept: list[tuple[float, float, int]] = []
     for block in zip(
         blocks.mated.tolist(), blocks.nonmated.tolist(), blocks.first.tolist(), strict=True
     ):
@@ -72,20 +79,35 @@ def _pool_exactly(blocks: Blocks) -> Blocks:
 
 
 def oracle_blocks(tally: Tally) -> Blocks:
-    """Plain PAV of a tally: infinite likelihood ratios are possible at both ends."""
-    return pool(*tally.groups)
+    """Run plain PAV on a tally: infinite likelihood ratios are possible at both ends.
+
+    Parameters
+    ----------
+    tally : Tally
+        The counts of a set of scores.
+    """
+    return pool(*tally.groups, tally.loops)
 
 
-def laplace_blocks(blocks: Blocks) -> Blocks:
+def laplace_blocks(blocks: Blocks, loops: ModuleType | None = None) -> Blocks:
     """Apply Laplace's rule of succession (Nautsch et al. 2020, footnote 6) to the outcome of PAV.
 
     One dummy score of each class goes below all scores and one of each above all scores, and PAV
     is run again (on its own outcome, which gives what running it on the scores would). A pair of
     dummies that pooled with no data is dropped. No block is left with a class missing.
+
+    Parameters
+    ----------
+    blocks : Blocks
+        Outcome of plain PAV.
+    loops : module, optional
+        Compiled loops to use instead of scipy.
     """
     pad = np.ones(1, blocks.mated.dtype)
     padded = pool(
-        np.concatenate((pad, blocks.mated, pad)), np.concatenate((pad, blocks.nonmated, pad))
+        np.concatenate((pad, blocks.mated, pad)),
+        np.concatenate((pad, blocks.nonmated, pad)),
+        loops,
     )
     last_step = len(blocks.mated) + 1
     ends = np.append(padded.first[1:], last_step + 1)
@@ -96,7 +118,20 @@ def laplace_blocks(blocks: Blocks) -> Blocks:
 
 
 def block_llrs(blocks: Blocks, n_mated: float, n_nonmated: float) -> NDArray[np.float64]:
-    """Natural-log likelihood ratio of each block: log odds less the log odds of the classes."""
+    """Return the natural-log likelihood ratio of each block.
+
+    Parameters
+    ----------
+    blocks : Blocks
+        Outcome of PAV.
+    n_mated, n_nonmated : float
+        How many scores of each class there are, dummies of Laplace's rule excluded.
+
+    Returns
+    -------
+    array of float64
+        Log odds of each block less the log odds of the classes.
+    """
     with np.errstate(divide="ignore"):
         odds = np.log(blocks.mated / n_mated) - np.log(blocks.nonmated / n_nonmated)
     return np.asarray(odds, dtype=np.float64)
@@ -117,7 +152,13 @@ class Calibration:
     """The natural-log likelihood ratio on each step."""
 
     def llr(self, scores: ArrayLike) -> NDArray[np.float64]:
-        """Calibrate ``scores``; a new one between two steps gets the value of one of them."""
+        """Calibrate scores; a new one between two steps gets the value of one of them.
+
+        Parameters
+        ----------
+        scores : array_like
+            In any order; NaN stays NaN.
+        """
         values = np.asarray(scores, np.float64)
         step = np.searchsorted(self.starts, values, side="right") - 1
         return np.where(np.isnan(values), np.nan, self.llrs[step])
@@ -134,15 +175,29 @@ class Calibration:
 def calibrate(scores: ScoreSource, *, laplace: bool = False) -> Calibration:
     """Find the oracle calibration of a set of scores.
 
-    ``laplace`` applies the rule of succession of Nautsch et al. 2020, footnote 6, after which no
-    likelihood ratio is infinite. Brümmer & du Preez, "The PAV algorithm optimizes binary proper
-    scoring rules", 2009.
+    Brümmer & du Preez, "The PAV algorithm optimizes binary proper scoring rules", 2009.
+
+    Parameters
+    ----------
+    scores : ScoreSource
+        Mated and non-mated scores.
+    laplace : bool, default False
+        Apply the rule of succession of Nautsch et al. 2020, footnote 6, after which no likelihood
+        ratio is infinite.
     """
     return calibration_of(Tally.of(scores), laplace=laplace)
 
 
 def calibration_of(tally: Tally, *, laplace: bool = False) -> Calibration:
-    """Find the oracle calibration of tallied scores."""
+    """Find the oracle calibration of tallied scores.
+
+    Parameters
+    ----------
+    tally : Tally
+        The counts of a set of scores.
+    laplace : bool, default False
+        Apply Laplace's rule of succession.
+    """
     blocks = oracle_blocks(tally)
     if laplace:
         blocks = laplace_blocks(blocks)

@@ -12,15 +12,15 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import ndtri, stdtrit
 
+from sottovoce.core.errors import InputError
 from sottovoce.core.types import IntArray, RealArray
-from sottovoce.measure import acceleration
 from sottovoce.measure.cost import Cost, bits
 from sottovoce.measure.scores import Scores, ScoreSource, Speakers
 from sottovoce.measure.tally import Tally
@@ -36,10 +36,12 @@ MIN_SPEAKERS = 5
 MIN_TRIALS = 20
 """With fewer trials of a kind there is no interval: resamples of a handful agree on too much."""
 
+MIN_REPLICATES = 20
+"""Fewest resamples that an interval can be made of."""
+
 Weighted = Callable[[RealArray], NDArray[np.float64]]
 """From weights (speakers × resamples) to weighted counts (resamples × cells)."""
 
-_WORTH_COMPILING = 10**8
 _DENSE_PAIRS = 1 << 14
 _BLOCK_TRIALS = 1 << 11
 
@@ -50,6 +52,35 @@ class Interval:
 
     low: float
     high: float
+
+    def extended_to(self, value: float) -> Interval:
+        """Extend the interval so that it holds a value.
+
+        Parameters
+        ----------
+        value : float
+            What the interval has to hold.
+
+        Examples
+        --------
+        >>> Interval(0.0, 0.0).extended_to(0.09)
+        Interval(low=0.0, high=0.09)
+        """
+        return Interval(min(self.low, value), max(self.high, value))
+
+
+def check_confidence(confidence: float) -> None:
+    """Refuse a confidence that no interval can have.
+
+    Parameters
+    ----------
+    confidence : float
+        Must lie between 0 and 1, both excluded.
+    """
+    if not 0.0 < confidence < 1.0:
+        raise InputError(
+            f"interval {confidence}: must lie between 0 and 1, e.g. 0.95", code="out-of-range"
+        )
 
 
 def enough(source: ScoreSource) -> bool:
@@ -127,6 +158,45 @@ def mean_interval(values: NDArray[np.float64], confidence: float) -> Interval:
     return Interval(mean - half, mean + half)
 
 
+def least_separated(tally: Tally, units: int, confidence: float) -> Tally:
+    """Make the least separated scores that so few units could still have shown as separated.
+
+    Scores that are perfectly separated stay so in every resample. That is no certainty: of k
+    speakers (or trials) none was on the wrong side, and then up to a share e of them may be, the
+    upper end of Wilson's interval for 0 of k. In the result a share e of either class lies on the
+    side of the other. Of all score sets with this EER it is the one with the least evidence: the
+    hull of its ROC has a single corner, at (e, 1 − e).
+
+    Parameters
+    ----------
+    tally : Tally
+        Counts of perfectly separated scores.
+    units : int
+        How many speakers, or trials, the scores rest on.
+    confidence : float
+        Between 0 and 1.
+    """
+    wrong = share_interval(np.zeros(units), confidence).high
+    mated = tally.n_mated * np.array([0.0, wrong, 0.0, 1 - wrong, 0.0])
+    nonmated = tally.n_nonmated * np.array([0.0, 1 - wrong, 0.0, wrong, 0.0])
+    return Tally(np.array([0.0, 1.0]), mated, nonmated, edges=np.array([0.0, 1.0, 2.0]))
+
+
+def repeated_share_interval(share: float, units: int, confidence: float) -> Interval:
+    """Return Wilson's interval of a share of 0 or 1 that every resample repeats.
+
+    Parameters
+    ----------
+    share : float
+        0 or 1.
+    units : int
+        How many speakers, or trials, it rests on.
+    confidence : float
+        Between 0 and 1.
+    """
+    return share_interval(np.full(units, share), confidence)
+
+
 def _by_trial(tally: Tally, replicates: int, rng: np.random.Generator) -> Iterator[Tally]:
     m, n = int(tally.n_mated), int(tally.n_nonmated)
     share_mated, share_nonmated = tally.mated / m, tally.nonmated / n
@@ -145,9 +215,9 @@ def _by_speaker(
 ) -> Iterator[Tally]:
     # whole numbers add exactly in float32 up to 2^24; a weighted count is near the plain one
     fullest = max(tally.mated.max(), tally.nonmated.max())
-    dtype: type[np.floating[Any]] = np.float32 if fullest <= 1 << 22 else np.float64
+    dtype: type[np.floating] = np.float32 if fullest <= 1 << 22 else np.float64
     mated_counts = _one_way(tally, scores.mated, who, dtype)
-    nonmated_counts = _two_way(tally, scores.nonmated, who, replicates, dtype)
+    nonmated_counts = _two_way(tally, scores.nonmated, who, dtype)
     weighted_costs = _costs(scores, who) if tally.costs else None
     done = 0
     while done < replicates:
@@ -190,7 +260,7 @@ def _sorted_cells(tally: Tally, scores: RealArray) -> tuple[IntArray, IntArray]:
 
 
 def _sums(
-    columns: IntArray, starts: IntArray, width: int, dtype: type[np.floating[Any]]
+    columns: IntArray, starts: IntArray, width: int, dtype: type[np.floating]
 ) -> sparse.csr_array:
     """The matrix that adds up, for each cell, the weights of its trials."""
     shape = (len(starts) - 1, width)
@@ -198,7 +268,7 @@ def _sums(
 
 
 def _one_way(
-    tally: Tally, scores: RealArray, who: Speakers, dtype: type[np.floating[Any]]
+    tally: Tally, scores: RealArray, who: Speakers, dtype: type[np.floating]
 ) -> sparse.csr_array:
     """Cells × speakers: times the weights, the weighted mated counts."""
     order, starts = _sorted_cells(tally, scores)
@@ -209,8 +279,7 @@ def _two_way(
     tally: Tally,
     scores: RealArray,
     who: Speakers,
-    replicates: int,
-    dtype: type[np.floating[Any]],
+    dtype: type[np.floating],
 ) -> Weighted:
     """Weights to weighted non-mated counts; three ways to the same sums.
 
@@ -220,9 +289,9 @@ def _two_way(
     """
     order, starts = _sorted_cells(tally, scores)
     enrol, trial = who.nonmated_enrol[order], who.nonmated_trial[order]
-    if len(scores) * replicates > _WORTH_COMPILING and (fast := acceleration.load()):
+    if tally.loops is not None:
         enrol, trial = enrol.astype(np.int32), trial.astype(np.int32)
-        return partial(fast.add_pairs, starts, enrol, trial)
+        return partial(tally.loops.add_pairs, starts, enrol, trial)
     count = who.count
     if count**2 <= _DENSE_PAIRS:
         table = _sums(enrol * count + trial, starts, count**2, dtype)
@@ -231,7 +300,7 @@ def _two_way(
 
 
 def _blockwise(
-    starts: IntArray, enrol: IntArray, trial: IntArray, dtype: type[np.floating[Any]]
+    starts: IntArray, enrol: IntArray, trial: IntArray, dtype: type[np.floating]
 ) -> Weighted:
     blocks = []
     for begin in range(0, len(enrol), _BLOCK_TRIALS):

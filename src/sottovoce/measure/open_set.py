@@ -9,12 +9,11 @@ everybody. (The mean over draws of an EER is not quite the EER of the mean ROC; 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.core.types import IntArray, Vectors
+from sottovoce.findings import OpenSetPoint
 from sottovoce.measure.calibration import oracle_blocks
 from sottovoce.measure.linkability import d_sys_of
 from sottovoce.measure.tally import Tally, count_on, make_cuts
@@ -51,34 +50,32 @@ class Counter:
         return Tally(self.cuts, mated, nonmated, edges=self.edges)
 
 
-@dataclass(frozen=True, slots=True)
-class OpenSet:
-    """What an adversary who verifies against a population of this size can tell."""
-
-    length: int
-    population: int
-    eer: float
-    rocch_eer: float
-    min_cllr: float
-    d_sys: float | None
-
-    def to_dict(self) -> dict[str, float | int | None]:
-        """By name."""
-        return {name: getattr(self, name) for name in self.__slots__}
-
-
 def open_set(
     counter: Counter, binned: Counter | None, populations: list[int], models: int, length: int
-) -> list[OpenSet]:
-    """The curve over population sizes from the core to everybody."""
+) -> list[OpenSetPoint]:
+    """Compute the open-set measures over population sizes from the core to everybody.
+
+    Parameters
+    ----------
+    counter : Counter
+        Counts on the cuts of the mated scores.
+    binned : Counter or None
+        Counts on histogram bins, for D_sys; None where there are too few scores for it.
+    populations : list of int
+        Sizes; those smaller than the core are left out.
+    models : int
+        Enrolled speakers.
+    length : int
+        Conversation length, in utterances.
+    """
     core = len(counter.core)
-    found = []
+    points = []
     for size in [n for n in populations if n >= max(2, core)]:
         share = (size - core) / (models - core) if models > core else 1.0
         tally = counter.tally(share)
         blocks = oracle_blocks(tally)
         d_sys = None if binned is None else d_sys_of(*binned.tally(share).binned())
-        found.append(
-            OpenSet(length, size, eer(tally), rocch_eer_of(blocks), min_cllr_of(blocks), d_sys)
+        points.append(
+            OpenSetPoint(length, size, eer(tally), rocch_eer_of(blocks), min_cllr_of(blocks), d_sys)
         )
-    return found
+    return points

@@ -16,13 +16,13 @@ from sottovoce.core.errors import InputError, TooFewError
 from sottovoce.core.types import IntArray, Progress, Vectors
 from sottovoce.speaker import Embeddings, LinkageFunction, recentred, speaker_means
 
-OWN = np.finfo(np.float32).min
+LOWEST = np.finfo(np.float32).min
 """Put in place of the score of the true speaker: below all others."""
 
 Visit = Callable[[Vectors, int], None]
 """Shown a block of scores and the number of its first model.
 
-In place of the scores of true speakers it holds :data:`OWN`.
+In place of the scores of true speakers it holds :data:`LOWEST`.
 """
 
 MODELS = 1 << 16
@@ -46,27 +46,45 @@ class Conversations:
 def make_conversations(
     trial: Embeddings, *, length: int, most: int, rng: np.random.Generator, at_least: int = 1
 ) -> Conversations:
-    """Cut each speaker's utterances, in random order, into conversations of ``length``.
+    """Cut each speaker's utterances, in random order, into conversations.
 
-    At most ``most`` a speaker are made; speakers who have fewer than ``at_least`` are left out.
+    Parameters
+    ----------
+    trial : Embeddings
+        One vector an utterance.
+    length : int
+        Utterances a conversation.
+    most : int
+        Conversations a speaker, at most.
+    rng : numpy.random.Generator
+        Draws the order of the utterances.
+    at_least : int, default 1
+        Speakers with fewer conversations than this are left out.
+
+    Raises
+    ------
+    TooFewError
+        If no speaker is left.
     """
     counts = trial.counts
-    made = np.minimum(counts // min(length, len(trial) + 1), most)
-    made[made < at_least] = 0
-    if not made.any():
+    per_speaker = np.minimum(counts // min(length, len(trial) + 1), most)
+    per_speaker[per_speaker < at_least] = 0
+    if not per_speaker.any():
         raise TooFewError(
             f"{trial.origin}: no speaker has {at_least * length:,} utterances, which conversations "
             f"of {length:,} need; add recordings or ask for a smaller length"
         )
     order = np.lexsort((rng.random(len(trial)), trial.speakers))
     first = np.cumsum(counts) - counts
-    rows = [order[first[s] : first[s] + made[s] * length] for s in np.flatnonzero(made)]
+    rows = [
+        order[first[s] : first[s] + per_speaker[s] * length] for s in np.flatnonzero(per_speaker)
+    ]
     picked = trial.vectors[np.concatenate(rows)].reshape(-1, length, trial.dimension)
     return Conversations(
         picked.mean(axis=1, dtype=np.float64).astype(np.float32),
-        np.repeat(np.arange(len(counts)), made),
+        np.repeat(np.arange(len(counts)), per_speaker),
         length,
-        too_short=int((made == 0).sum()),
+        too_short=int((per_speaker == 0).sum()),
     )
 
 
@@ -85,7 +103,18 @@ class Trials:
 
 
 def enrolment_numbers(trial: Embeddings, enrol: Embeddings) -> IntArray:
-    """The number each speaker of ``trial`` has in ``enrol``, −1 for one who is not enrolled."""
+    """Find the number that each speaker of the trials has in the enrolment.
+
+    Parameters
+    ----------
+    trial, enrol : Embeddings
+        Speakers are compared by name.
+
+    Returns
+    -------
+    array of int64
+        −1 for a speaker who is not enrolled.
+    """
     known = {name: number for number, name in enumerate(enrol.names.tolist())}
     return np.array([known.get(name, -1) for name in trial.names.tolist()], np.int64)
 
@@ -93,21 +122,33 @@ def enrolment_numbers(trial: Embeddings, enrol: Embeddings) -> IntArray:
 def make_trials(
     trial: Embeddings, enrol: Embeddings, *, length: int, most: int, rng: np.random.Generator
 ) -> Trials:
-    """Conversations of the enrolled speakers; who is left out is counted."""
+    """Make conversations of the enrolled speakers; those left out are counted.
+
+    Parameters
+    ----------
+    trial, enrol : Embeddings
+        Speakers are compared by name.
+    length : int
+        Utterances a conversation.
+    most : int
+        Conversations a speaker, at most.
+    rng : numpy.random.Generator
+        Draws the order of the utterances.
+    """
     numbers = enrolment_numbers(trial, enrol)
-    made = make_conversations(trial, length=length, most=most, rng=rng)
-    known = numbers[made.speakers] >= 0
+    conversations = make_conversations(trial, length=length, most=most, rng=rng)
+    known = numbers[conversations.speakers] >= 0
     if not known.any():
         raise TooFewError(
             f"{trial.origin}: none of its speakers with {length:,} utterances is enrolled in "
             f"{enrol.origin}; check the speakers' names"
         )
     return Trials(
-        made.vectors[known],
-        numbers[made.speakers[known]],
+        conversations.vectors[known],
+        numbers[conversations.speakers[known]],
         length,
         without_enrolment=int((numbers < 0).sum()),
-        too_short=int((numbers >= 0).sum() - len(np.unique(made.speakers[known]))),
+        too_short=int((numbers >= 0).sum() - len(np.unique(conversations.speakers[known]))),
     )
 
 
@@ -126,7 +167,7 @@ class Standing:
     """How many speakers are in the core, the true one included."""
     models: int
     """How many speakers are enrolled."""
-    own: Vectors
+    true_scores: Vectors
     """The score of the true speaker."""
     low: float
     """The lowest of all scores."""
@@ -135,18 +176,35 @@ class Standing:
 
 
 def check_dimensions(enrol: Embeddings, trial: Embeddings) -> None:
-    """Refuse vectors of different lengths."""
+    """Refuse vectors of different dimensions, and an enrolment of one speaker.
+
+    Parameters
+    ----------
+    enrol, trial : Embeddings
+        What is compared.
+    """
     if enrol.dimension != trial.dimension:
         raise InputError(
             f"{trial.origin}: vectors of dimension {trial.dimension}, but {enrol.origin} has "
-            f"{enrol.dimension}; use one encoder for both"
+            f"{enrol.dimension}; use one encoder for both",
+            code="mismatch",
         )
     if len(enrol.names) < 2:
         raise TooFewError(f"{enrol.origin}: one speaker; a population needs at least 2")
 
 
 class Scoring:
-    """All scores of trials against enrolment models, a block at a time."""
+    """All scores of trials against enrolment models, a block at a time.
+
+    Parameters
+    ----------
+    enrol : Embeddings
+        A model is the mean of a speaker's vectors.
+    trials : Trials
+        Conversations of enrolled speakers.
+    linkage : LinkageFunction
+        What turns a model and a trial into a score.
+    """
 
     def __init__(self, enrol: Embeddings, trials: Trials, linkage: LinkageFunction) -> None:
         counts = enrol.counts
@@ -157,12 +215,30 @@ class Scoring:
         self.speakers = trials.speakers
 
     def models(self, which: slice | IntArray) -> Vectors:
-        """The prepared enrolment models of some speakers."""
+        """Return the prepared enrolment models of some speakers.
+
+        Parameters
+        ----------
+        which : slice or array of int
+            Numbers of the speakers.
+        """
         counts = self.counts if isinstance(self.counts, int) else self.counts[which]
         return self.linkage.enrol(self.means[which], counts)
 
     def blocks(self, progress: Progress | None = None) -> Iterator[tuple[int, slice, Vectors]]:
-        """First model, rows of trials and their scores, in a buffer that the next overwrites."""
+        """Go through all scores.
+
+        Parameters
+        ----------
+        progress : callable, optional
+            Called with the blocks done and to do.
+
+        Yields
+        ------
+        tuple of int, slice and array of float32
+            Number of the first model, rows of trials, and their scores (trials × models) in a
+            buffer that the next block overwrites.
+        """
         done, total = 0, -(-len(self.means) // MODELS) * -(-len(self.trials) // TRIALS)
         for first in range(0, len(self.means), MODELS):
             models = self.models(slice(first, min(first + MODELS, len(self.means))))
@@ -188,14 +264,14 @@ class Scoring:
             sizes[rows] = np.einsum("ij,ij->i", np.abs(self.trials[rows]), models)
         return 2 * np.finfo(np.float32).eps * sizes
 
-    def own(self) -> Vectors:
+    def true_scores(self) -> Vectors:
         """The score of each trial against the model of its true speaker."""
-        own = np.empty(len(self.trials), np.float32)
+        scores = np.empty(len(self.trials), np.float32)
         for start in range(0, len(self.trials), TRIALS):
             rows = slice(start, start + TRIALS)
             models = self.models(self.speakers[rows])
-            own[rows] = np.einsum("ij,ij->i", self.trials[rows], models)
-        return own
+            scores[rows] = np.einsum("ij,ij->i", self.trials[rows], models)
+        return scores
 
 
 def stand(
@@ -207,27 +283,36 @@ def stand(
 ) -> Standing:
     """Count, for each trial, the others who score above and equal to the true speaker.
 
-    ``core`` are enrolled speakers who are in every population. ``visit`` is shown each block of
-    scores (trials × models). Memory holds one block at a time.
+    Parameters
+    ----------
+    scoring : Scoring
+        All scores; memory holds one block at a time.
+    core : array of int, optional
+        Enrolled speakers who are in every population.
+    visit : callable, optional
+        Shown each block of scores (trials × models).
+    progress : callable, optional
+        Called with the blocks done and to do.
     """
     core = np.empty(0, np.int64) if core is None else np.sort(core)
-    own = scoring.own()
+    true_scores = scoring.true_scores()
     margin = scoring.rounding()
-    above, not_below, core_above, core_not_below = np.zeros((4, len(own)), np.int64)
+    above, not_below, core_above, core_not_below = np.zeros((4, len(true_scores)), np.int64)
     low, high = np.inf, -np.inf
     for first, rows, scores in scoring.blocks(progress):
         low, high = min(low, float(scores.min())), max(high, float(scores.max()))
         true = scoring.speakers[rows] - first
         here = np.flatnonzero((true >= 0) & (true < scores.shape[1]))
-        scores[here, true[here]] = OWN
-        higher, lower = own[rows] + margin[rows], own[rows] - margin[rows]
+        scores[here, true[here]] = LOWEST
+        here_true = true_scores[rows]
+        higher, lower = here_true + margin[rows], here_true - margin[rows]
         more = count_rows(np.greater, scores, higher)
         as_high = count_rows(np.greater_equal, scores, lower)
         above[rows] += more
         not_below[rows] += as_high
         for i in np.flatnonzero(as_high > more):  # what rounding alone tells apart is a tie
             tied = (scores[i] >= lower[i]) & (scores[i] <= higher[i])
-            scores[i, tied] = own[rows][i]
+            scores[i, tied] = here_true[i]
         inside = core[(core >= first) & (core < first + scores.shape[1])] - first
         if len(inside):
             part = np.ascontiguousarray(scores[:, inside])
@@ -243,7 +328,7 @@ def stand(
         core_not_below - core_above,
         len(core),
         len(scoring.means),
-        own,
+        true_scores,
         low,
         high,
     )
@@ -252,7 +337,17 @@ def stand(
 def count_rows(
     compare: Callable[..., NDArray[np.bool_]], scores: Vectors, level: Vectors
 ) -> IntArray:
-    """How many entries of each row compare true with the row's level."""
+    """Count the entries of each row that compare true with the row's level.
+
+    Parameters
+    ----------
+    compare : numpy.ufunc
+        Such as ``numpy.greater``.
+    scores : array of float32, rows × columns
+        Any scores.
+    level : array of float32, rows
+        What the scores of each row are compared with.
+    """
     row = np.empty(scores.shape[1], bool)
     return np.array(
         [np.count_nonzero(compare(s, at, out=row)) for s, at in zip(scores, level, strict=True)],
@@ -261,7 +356,20 @@ def count_rows(
 
 
 def by_speaker(values: NDArray[np.float64], speakers: IntArray) -> NDArray[np.float64]:
-    """Mean of the rows of ``values`` over the trials of each speaker, in order of speakers."""
+    """Average the rows of a table over the trials of each speaker.
+
+    Parameters
+    ----------
+    values : array of float64, trials × columns
+        One row a trial.
+    speakers : array of int, trials
+        Whose trial each is.
+
+    Returns
+    -------
+    array of float64, speakers × columns
+        In order of the speakers' numbers.
+    """
     order = np.argsort(speakers, kind="stable")
     _, first, counts = np.unique(speakers[order], return_index=True, return_counts=True)
     sums = np.add.reduceat(values[order], first, axis=0)
@@ -269,7 +377,13 @@ def by_speaker(values: NDArray[np.float64], speakers: IntArray) -> NDArray[np.fl
 
 
 def default_populations(everybody: int) -> list[int]:
-    """20, 40, 80, … and everybody; none if there is no crowd."""
+    """Return 20, 40, 80, … and everybody; nothing for fewer than 2 speakers.
+
+    Parameters
+    ----------
+    everybody : int
+        How many speakers there are.
+    """
     sizes: list[int] = []
     if everybody < 2:
         return sizes

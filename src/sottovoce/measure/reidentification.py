@@ -8,29 +8,28 @@ speakers. Expectations over random populations are exact where a closed form exi
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sottovoce.core.errors import InputError, TooFewError, first_few
-from sottovoce.core.types import Progress, StageProgress
-from sottovoce.measure import acceleration
-from sottovoce.measure.crowd import Crowd
+from sottovoce.core.types import FloatArray, Progress, StageProgress
+from sottovoce.findings import (
+    CurvePoint,
+    ExcludedSpeakers,
+    OpenSetPoint,
+    Reidentification,
+    SpeakerRisk,
+)
 from sottovoce.measure.identification import (
     chance_rank_disclosure,
     expected_rank,
     rank_disclosure,
     top_k,
 )
-from sottovoce.measure.intervals import (
-    MIN_SPEAKERS,
-    Interval,
-    share_interval,
-)
+from sottovoce.measure.intervals import MIN_SPEAKERS, Interval, share_interval
 from sottovoce.measure.linkability import MIN_MATED, default_bins
-from sottovoce.measure.open_set import Counter, OpenSet, open_set
+from sottovoce.measure.open_set import Counter, open_set
 from sottovoce.measure.population import (
     Scoring,
     Standing,
@@ -40,15 +39,19 @@ from sottovoce.measure.population import (
     make_trials,
     stand,
 )
-from sottovoce.measure.risk import Point, Reidentification, Settings, SpeakerRisk
-from sottovoce.measure.singling_out import CHANCE, LITERAL_DRAWS, VECTORS
-from sottovoce.measure.spread import disclosure_spread, eer_spread, rank_interval
+from sottovoce.measure.reidentification_intervals import (
+    eer_spread,
+    rank_disclosure_intervals,
+    rank_interval,
+)
+from sottovoce.measure.reidentification_settings import ReidentificationSettings
+from sottovoce.measure.singling_out import CHANCE, LITERAL_DRAWS, VECTORS, PredicateStudy
 from sottovoce.measure.tally import Tally, make_edges
 from sottovoce.measure.verification import rocch_eer
 from sottovoce.speaker import Cosine, Embeddings, LinkageFunction
 
-_WORTH_COMPILING = 10**8
-_MOST = 10**6
+IntervalMaker = Callable[[FloatArray, float], Interval]
+"""From a value a speaker and a confidence to the interval of their mean."""
 
 
 def reidentify(
@@ -56,51 +59,63 @@ def reidentify(
     trial: Embeddings,
     linkage: LinkageFunction | None = None,
     *,
-    settings: Settings | None = None,
+    settings: ReidentificationSettings | None = None,
     progress: StageProgress | None = None,
 ) -> Reidentification:
-    """Measure the risk that speakers of ``trial`` are found again among those of ``enrol``.
+    """Measure the risk that speakers of the trials are found again among those enrolled.
 
     An enrolment model is the mean of all utterances of a speaker; a trial is the mean of a
     conversation's utterances.
+
+    Parameters
+    ----------
+    enrol : Embeddings
+        Recordings whose speakers the attacker knows.
+    trial : Embeddings
+        Recordings whose speakers the attacker wants to know. Speakers have the same names.
+    linkage : LinkageFunction, optional
+        What turns two vectors into a score; default the cosine.
+    settings : ReidentificationSettings, optional
+        Conversation lengths, population sizes and so on.
+    progress : callable, optional
+        Called with the name of the stage, the steps done and the steps to do.
+
+    Raises
+    ------
+    TooFewError
+        If no conversation length has enough recordings.
     """
-    settings = settings or Settings()
+    settings = settings or ReidentificationSettings()
     linkage = linkage or Cosine()
     check_dimensions(enrol, trial)
-    _check(settings)
-    notes = _shared(enrol, trial)
-    everybody = len(enrol.names)
-    result = Reidentification(enrolled=everybody, linkage=linkage.name, notes=notes)
-    most = max(everybody, len(trial.names))
-    for size in settings.populations or ():
-        if not 2 <= size <= most:
-            raise InputError(f"population {size}: must be 2 to {most:,}, the speakers at hand")
-    sizes = settings.sizes(everybody)
-    if not sizes:
-        raise InputError(
-            f"populations {settings.populations}: none is 2 to {everybody:,}, the enrolled speakers"
-        )
+    settings.check()
+    study = _Study(enrol, trial, linkage, settings)
+    study.notes += _shared_recordings(enrol, trial)
+    sizes = settings.check_populations(len(enrol.names), len(trial.names))
     reasons = []
     for length in sorted(set(settings.lengths)):
         try:
-            _one_length(result, enrol, trial, linkage, settings, length, sizes, progress)
+            study.measure_length(length, sizes, progress)
         except TooFewError as error:
             reasons.append(f"length {length}: {error}")
-            result.notes.append(reasons[-1])
-    if not result.linkability:
+            study.notes.append(reasons[-1])
+    if not study.curves["linkability"]:
         raise TooFewError("; ".join(reasons))
-    return result
+    return study.result()
 
 
-def _shared(enrol: Embeddings, trial: Embeddings) -> list[str]:
+def _shared_recordings(enrol: Embeddings, trial: Embeddings) -> list[str]:
     """Refuse recordings that are on both sides, which link themselves; note equal ids."""
     if enrol.utterances is None or trial.utterances is None:
         return []
     ids, first, second = np.intersect1d(enrol.utterances, trial.utterances, return_indices=True)
     same = np.flatnonzero((enrol.vectors[first] == trial.vectors[second]).all(axis=1))
     if len(same):
-        listed = first_few((str(one) for one in ids[same[:3]]), len(same))
-        raise InputError(f"{trial.origin}: recordings that are enrolled too: {listed}; remove them")
+        listed = first_few((str(name) for name in ids[same[:3]]), len(same))
+        raise InputError(
+            f"{trial.origin}: recordings that are enrolled too: {listed}; remove them",
+            code="not-disjoint",
+        )
     if not len(ids):
         return []
     return [
@@ -109,203 +124,224 @@ def _shared(enrol: Embeddings, trial: Embeddings) -> list[str]:
     ]
 
 
-def _check(settings: Settings) -> None:
-    for name in ("k", "conversations", "enrolled", "enrol_utterances", "draws"):
-        if not 1 <= getattr(settings, name) <= _MOST:
-            raise InputError(f"{name} {getattr(settings, name)}: must be 1 to {_MOST:,}")
-    if settings.core and settings.literal:
-        raise InputError("core and literal are two protocols; ask for one")
-    if settings.seed < 0:
-        raise InputError(f"seed {settings.seed}: must be 0 or more")
-    if not settings.lengths or min(settings.lengths) < 1:
-        raise InputError(f"lengths {settings.lengths}: each must be at least 1 utterance")
-    if settings.confidence is not None and not 0 < settings.confidence < 1:
-        raise InputError(f"interval {settings.confidence}: must lie between 0 and 1, e.g. 0.95")
-
-
-def _one_length(
-    result: Reidentification,
-    enrol: Embeddings,
-    trial: Embeddings,
-    linkage: LinkageFunction,
-    settings: Settings,
-    length: int,
-    sizes: list[int],
-    progress: StageProgress | None,
-) -> None:
-    # a generator for each purpose, so that leaving one thing out changes nothing else
-    making, drawing, spreading, crowding = np.random.default_rng([settings.seed, length]).spawn(4)
-    most = 1 if settings.literal else settings.conversations
-    trials = make_trials(trial, enrol, length=length, most=most, rng=making)
-    result.excluded.append(
-        {
-            "length": length,
-            "speakers_not_enrolled": trials.without_enrolment,
-            "speakers_with_too_few_utterances": trials.too_short,
-        }
-    )
-    scoring = Scoring(enrol, trials, linkage)
-    if len(trials.vectors) * len(enrol.names) > _WORTH_COMPILING:
-        acceleration.load()
-    core = np.unique(trials.speakers)
-    if settings.core:
-        sizes = [size for size in sizes if size >= len(core)]
-        if not sizes:
-            raise TooFewError(f"the core alone has {len(core):,} speakers; ask for larger crowds")
-    counter = Counter(scoring.own(), core)
-    fixed = core if settings.core else None
-    standing = stand(
-        scoring, core=fixed, visit=counter, progress=_named(progress, f"scores, L = {length}")
-    )
-    add = _Adder(result, settings, length, sizes)
-    add.identification(standing)
-    if settings.literal:
-        result.linkability = [p for p in result.linkability if p.length != length]
-        add.literal_linkability(scoring, drawing)
-    add.verification(scoring, counter.tally(), spreading)
-    result.open_set += _open_set(scoring, counter, standing, sizes, length)
-    result.speakers += _risks(standing, enrol, length)
-    try:
-        told = _named(progress, f"predicates, L = {length}")
-        add.singling_out(enrol, trial, linkage, crowding, told)
-    except TooFewError as error:
-        result.notes.append(f"Singling Out, length {length}: {error}")
-
-
-def _named(progress: StageProgress | None, name: str) -> Progress | None:
-    return None if progress is None else lambda done, total: progress(name, done, total)
-
-
-class _Adder:
-    """Adds the curves of one conversation length to a result."""
+class _Study:
+    """Collects the curves of one study, a conversation length at a time."""
 
     def __init__(
-        self, result: Reidentification, settings: Settings, length: int, sizes: list[int]
+        self,
+        enrol: Embeddings,
+        trial: Embeddings,
+        linkage: LinkageFunction,
+        settings: ReidentificationSettings,
     ) -> None:
-        self.result, self.settings, self.length, self.sizes = result, settings, length, sizes
+        self.enrol, self.trial, self.linkage = enrol, trial, linkage
+        self.settings = settings
+        self.curves: dict[str, list[CurvePoint]] = {name: [] for name in Reidentification.CURVES}
+        self.open_set: list[OpenSetPoint] = []
+        self.speakers: list[SpeakerRisk] = []
+        self.excluded: list[ExcludedSpeakers] = []
+        self.notes: list[str] = []
+
+    def result(self) -> Reidentification:
+        return Reidentification(
+            enrolled_speakers=len(self.enrol.names),
+            linkage=self.linkage.name,
+            open_set=tuple(self.open_set),
+            speakers=tuple(self.speakers),
+            excluded=tuple(self.excluded),
+            notes=tuple(self.notes),
+            **{name: tuple(points) for name, points in self.curves.items()},
+        )
+
+    def measure_length(self, length: int, sizes: list[int], progress: StageProgress | None) -> None:
+        settings = self.settings
+        # a generator for each purpose, so that leaving one thing out changes nothing else
+        streams = np.random.default_rng([settings.seed, length]).spawn(4)
+        conversation_rng, literal_rng, interval_rng, predicate_rng = streams
+        most = 1 if settings.literal else settings.conversations
+        trials = make_trials(self.trial, self.enrol, length=length, most=most, rng=conversation_rng)
+        self.excluded.append(ExcludedSpeakers(length, trials.without_enrolment, trials.too_short))
+        scoring = Scoring(self.enrol, trials, self.linkage)
+        core = np.unique(trials.speakers)
+        if settings.core:
+            sizes = [size for size in sizes if size >= len(core)]
+            if not sizes:
+                raise TooFewError(
+                    f"the core alone has {len(core):,} speakers; ask for larger populations"
+                )
+        counter = Counter(scoring.true_scores(), core)
+        standing = stand(
+            scoring,
+            core=core if settings.core else None,
+            visit=counter,
+            progress=_stage(progress, f"scores, L = {length}"),
+        )
+        self._identification(standing, length, sizes)
+        if settings.literal:
+            points = self.curves["linkability"]
+            self.curves["linkability"] = [p for p in points if p.length != length]
+            self._literal_linkability(scoring, length, sizes, literal_rng)
+        self._verification(scoring, counter.tally(), length, sizes, interval_rng)
+        self.open_set += _open_set(scoring, counter, standing, sizes, length)
+        self.speakers += _risks(standing, self.enrol, length)
+        try:
+            self._singling_out(length, predicate_rng, _stage(progress, f"predicates, L = {length}"))
+        except TooFewError as error:
+            self.notes.append(f"Singling Out, length {length}: {error}")
 
     def _add(
         self,
         curve: str,
-        column: NDArray[np.float64],
+        length: int,
         size: int,
+        by_speaker_values: FloatArray,
         chance: float,
-        interval: Callable[[NDArray[np.float64], float], Interval],
-        **more: Any,
+        make_interval: IntervalMaker,
+        *,
+        k: int | None = None,
+        no_evidence: float | None = None,
     ) -> None:
         confidence = self.settings.confidence
-        spread = interval(column, confidence) if confidence is not None else None
-        point = Point(
-            self.length,
-            size,
-            float(column.mean()),
-            chance,
-            low=spread.low if spread else None,
-            high=spread.high if spread else None,
-            **more,
+        interval = None if confidence is None else make_interval(by_speaker_values, confidence)
+        self.curves[curve].append(
+            CurvePoint(
+                length,
+                size,
+                float(by_speaker_values.mean()),
+                chance,
+                low=interval.low if interval else None,
+                high=interval.high if interval else None,
+                k=k,
+                no_evidence=no_evidence,
+            )
         )
-        getattr(self.result, curve).append(point)
 
-    def identification(self, standing: Standing) -> None:
+    def _identification(self, standing: Standing, length: int, sizes: list[int]) -> None:
         """Linkability, rank, top-k and rank disclosure, averaged over trials, then speakers."""
-        who, k = standing.speakers, self.settings.k
-        linked = by_speaker(top_k(standing, self.sizes), who)
-        listed = by_speaker(top_k(standing, self.sizes, k), who)
-        ranks = by_speaker(expected_rank(standing, self.sizes), who)
-        for i, size in enumerate(self.sizes):
-            self._add("linkability", linked[:, i], size, 1 / size, share_interval)
-            self._add("top_k", listed[:, i], size, min(1.0, k / size), share_interval, k=k)
-            self._add("rank", ranks[:, i], size, (size + 1) / 2, rank_interval(size))
-            normal, half = ranks[:, i] / size, (size + 1) / (2 * size)
-            self._add("normalised_rank", normal, size, half, rank_interval(size, size))
-        self._rank_disclosure(standing)
+        k = self.settings.k
+        linked = by_speaker(top_k(standing, sizes), standing.speakers)
+        in_top_k = by_speaker(top_k(standing, sizes, k), standing.speakers)
+        ranks = by_speaker(expected_rank(standing, sizes), standing.speakers)
+        for i, size in enumerate(sizes):
+            self._add("linkability", length, size, linked[:, i], 1 / size, share_interval)
+            chance = min(1.0, k / size)
+            self._add("top_k", length, size, in_top_k[:, i], chance, share_interval, k=k)
+            chance = (size + 1) / 2
+            self._add("rank", length, size, ranks[:, i], chance, rank_interval(size))
+            self._add(
+                "normalised_rank",
+                length,
+                size,
+                ranks[:, i] / size,
+                chance / size,
+                rank_interval(size, size),
+            )
+        self._rank_disclosure(standing, length, sizes)
 
-    def _rank_disclosure(self, standing: Standing) -> None:
+    def _rank_disclosure(self, standing: Standing, length: int, sizes: list[int]) -> None:
+        seed = self.settings.seed
         # a tie is as likely at any of its ranks
-        drawn = np.random.default_rng([self.settings.seed, self.length, 5])
-        before = standing.above + drawn.integers(0, standing.equal + 1)
+        tie_rng = np.random.default_rng([seed, length, 5])
+        before = standing.above + tie_rng.integers(0, standing.equal + 1)
         if len(before) < 2:
-            self.result.notes.append(f"length {self.length}: one trial; no rank disclosure")
+            self.notes.append(f"length {length}: one trial; no rank disclosure")
             return
         others = standing.models - 1
-        mean, worst = rank_disclosure(before, others, self.sizes)
-        rng = np.random.default_rng([self.settings.seed, self.length, 4])
-        chances = chance_rank_disclosure(len(before), others, self.sizes, rng)
-        spreads: list[tuple[Interval, Interval]] | None = None
+        values = rank_disclosure(before, others, sizes)
+        chance_rng = np.random.default_rng([seed, length, 4])
+        chances = chance_rank_disclosure(len(before), others, sizes, chance_rng)
+        intervals: list[tuple[Interval, Interval]] | None = None
         speakers = len(np.unique(standing.speakers))
         if self.settings.confidence is not None and speakers >= MIN_SPEAKERS:
-            spreads = disclosure_spread(before, standing, self.sizes, self.settings)
-        for i, size in enumerate(self.sizes):
-            for j, (curve, values) in enumerate(
-                (("rank_disclosure", mean), ("worst_rank_disclosure", worst))
-            ):
-                low = high = None
-                if spreads is not None:
-                    low = min(spreads[i][j].low, float(values[i]))
-                    high = max(spreads[i][j].high, float(values[i]))
-                chance = float(chances[j][i])
-                point = Point(self.length, size, float(values[i]), chance, low=low, high=high)
-                getattr(self.result, curve).append(point)
+            intervals = rank_disclosure_intervals(before, standing, sizes, self.settings)
+        for i, size in enumerate(sizes):
+            for j, curve in enumerate(("rank_disclosure", "worst_rank_disclosure")):
+                value, chance = float(values[j][i]), float(chances[j][i])
+                interval = None if intervals is None else intervals[i][j].extended_to(value)
+                self.curves[curve].append(_point(length, size, value, chance, interval))
 
-    def literal_linkability(self, scoring: Scoring, rng: np.random.Generator) -> None:
+    def _literal_linkability(
+        self, scoring: Scoring, length: int, sizes: list[int], rng: np.random.Generator
+    ) -> None:
         """Linkability from random populations, as published."""
-        linked = np.zeros((len(scoring.speakers), len(self.sizes)))
+        linked = np.zeros((len(scoring.speakers), len(sizes)))
         for first, rows, scores in scoring.blocks():
             if first or scores.shape[1] < len(scoring.means):
-                raise InputError("the literal protocol needs all models at once; leave it out")
+                raise InputError(
+                    "the literal protocol needs all models at once; leave it out",
+                    code="unsupported",
+                )
             for row, true, values in zip(
                 range(rows.start, rows.stop), scoring.speakers[rows], scores, strict=True
             ):
                 others = np.delete(values, true)
                 for _ in range(LITERAL_DRAWS):
                     highest = np.maximum.accumulate(rng.permutation(others))
-                    linked[row] += values[true] > highest[np.array(self.sizes) - 2]
+                    linked[row] += values[true] > highest[np.array(sizes) - 2]
         columns = by_speaker(linked / LITERAL_DRAWS, scoring.speakers)
-        for i, size in enumerate(self.sizes):
-            self._add("linkability", columns[:, i], size, 1 / size, share_interval)
+        for i, size in enumerate(sizes):
+            self._add("linkability", length, size, columns[:, i], 1 / size, share_interval)
 
-    def verification(self, scoring: Scoring, tally: Tally, rng: np.random.Generator) -> None:
+    def _verification(
+        self,
+        scoring: Scoring,
+        tally: Tally,
+        length: int,
+        sizes: list[int],
+        rng: np.random.Generator,
+    ) -> None:
         """1 − ROCCH-EER: the expected ROC is the same for every size of a random population."""
         value = 1 - rocch_eer(tally)
-        low = high = None
+        interval = None
         if self.settings.confidence is not None:
-            below, over = eer_spread(scoring, self.settings.confidence, rng)
-            low, high = max(0.5, value - below), min(1.0, value + over)
-        for size in self.sizes:
-            point = Point(self.length, size, value, 0.5, low=low, high=high)
-            self.result.one_minus_rocch_eer.append(point)
+            below, above = eer_spread(scoring, self.settings.confidence, rng)
+            interval = Interval(max(0.5, value - below), min(1.0, value + above))
+        self.curves["one_minus_rocch_eer"] += [
+            _point(length, size, value, 0.5, interval) for size in sizes
+        ]
 
-    def singling_out(
-        self,
-        enrol: Embeddings,
-        trial: Embeddings,
-        linkage: LinkageFunction,
-        rng: np.random.Generator,
-        progress: Progress | None,
+    def _singling_out(
+        self, length: int, rng: np.random.Generator, progress: Progress | None
     ) -> None:
         """Predicates of enrolled speakers tried on populations of test speakers."""
-        tests = make_conversations(trial, length=self.length, most=VECTORS, rng=rng, at_least=2)
+        tests = make_conversations(self.trial, length=length, most=VECTORS, rng=rng, at_least=2)
         if tests.too_short:
-            self.result.notes.append(
-                f"Singling Out, length {self.length}: {tests.too_short:,} speakers left out who "
+            self.notes.append(
+                f"Singling Out, length {length}: {tests.too_short:,} speakers left out who "
                 "have fewer than two conversations"
             )
-        crowd = Crowd(enrol, trial, tests, linkage, self.settings, rng)
-        found = crowd.isolations(progress)
-        for i, size in enumerate(crowd.sizes):
-            expected = crowd.no_evidence(size)
+        study = PredicateStudy(self.enrol, self.trial, tests, self.linkage, self.settings, rng)
+        isolated = study.isolations(progress)
+        for i, size in enumerate(study.sizes):
             self._add(
-                "singling_out", found[:, i], size, CHANCE, share_interval, no_evidence=expected
+                "singling_out",
+                length,
+                size,
+                isolated[:, i],
+                CHANCE,
+                share_interval,
+                no_evidence=study.no_evidence(size),
             )
+
+
+def _point(
+    length: int, size: int, value: float, chance: float, interval: Interval | None
+) -> CurvePoint:
+    low, high = (interval.low, interval.high) if interval else (None, None)
+    return CurvePoint(length, size, value, chance, low=low, high=high)
+
+
+def _stage(progress: StageProgress | None, name: str) -> Progress | None:
+    return None if progress is None else lambda done, total: progress(name, done, total)
 
 
 def _open_set(
-    scoring: Scoring, counter: Counter, standing: Standing, sizes: list[int], length: int
-) -> list[OpenSet]:
+    scoring: Scoring, counter: Counter, standing: Standing, sizes: Sequence[int], length: int
+) -> list[OpenSetPoint]:
     """The open-set curve; D_sys needs a second pass, on the bins of the range now known."""
     binned = None
-    if len(standing.own) >= MIN_MATED and standing.low < standing.high:
-        edges = make_edges(standing.low, standing.high, default_bins(len(standing.own)))
+    if len(standing.true_scores) >= MIN_MATED and standing.low < standing.high:
+        edges = make_edges(standing.low, standing.high, default_bins(len(standing.true_scores)))
         binned = Counter(counter.mated, counter.core, edges=edges)
         stand(scoring, visit=binned)
     core = len(counter.core)

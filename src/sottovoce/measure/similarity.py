@@ -9,44 +9,30 @@ nothing has three equal matrices.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 
 from sottovoce.core.errors import InputError, TooFewError, first_few
 from sottovoce.core.types import FloatArray, IntArray, Progress, Vectors
-from sottovoce.measure.intervals import MIN_SPEAKERS, Interval, interval_of
+from sottovoce.findings import (
+    ExcludedRecordings,
+    Range,
+    Reading,
+    Resampling,
+    Similarity,
+    SimilarityIntervals,
+    SpeakerSimilarity,
+)
+from sottovoce.measure.intervals import MIN_REPLICATES, MIN_SPEAKERS, check_confidence, interval_of
 from sottovoce.measure.pair_scores import (
     PairScores,
     dominance,
     resampled_dominance,
     speaker_pairs,
 )
-from sottovoce.measure.summary import Resampling
 from sottovoce.speaker import Cosine, Embeddings, LinkageFunction
 
 NOISE = 1e-12
 """A diagonal dominance below this is rounding: it counts as none."""
-
-WORST = 10
-"""How many of the speakers who stand out are written to JSON."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """How to read one of the two numbers."""
-
-    label: str
-    ideal: float
-    """The value an ideal pseudonymiser would have."""
-    direction: str
-    meaning: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """By name."""
-        return {name: getattr(self, name) for name in self.__slots__}
-
 
 READINGS = {
     "deid": Reading(
@@ -65,82 +51,6 @@ READINGS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Excluded:
-    """What could not be compared and was left out."""
-
-    only_original: int
-    """Recordings whose id is in the original set only."""
-    only_anonymised: int
-    """Recordings whose id is in the anonymised set only."""
-    speakers: tuple[str, ...]
-    """Speakers with one recording: nothing to compare it with, so no place on the diagonal."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """By name, with the number of speakers."""
-        return {
-            "only_original": self.only_original,
-            "only_anonymised": self.only_anonymised,
-            "n_speakers": len(self.speakers),
-            "speakers": list(self.speakers),
-        }
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Similarity:
-    """The three similarity matrices M and the numbers made of them."""
-
-    name: str
-    linkage: str
-    speakers: tuple[str, ...]
-    """Names, in the order of rows and columns."""
-    matrices: dict[str, FloatArray]
-    """``oo``, ``op`` and ``pp``: S(i, j), the posterior of "one speaker" at prior 50 : 50."""
-    d_diag: dict[str, float]
-    """D_diag of each matrix: how far the diagonal lies from the rest."""
-    deid: float | None
-    """DeID = 1 − D_diag(OP) / D_diag(OO)."""
-    gvd_db: float | None
-    """G_VD = 10 log10(D_diag(PP) / D_diag(OO)), in decibels."""
-    intervals: dict[str, Interval]
-    """By ``deid``, ``gvd_db``, ``oo``, ``op`` and ``pp``; empty if there are none."""
-    resampling: Resampling | None
-    standing_out: dict[str, float]
-    """How far S_OP(i, i) exceeds the mean of its row and column, by speaker, worst first."""
-    n_utterances: int
-    n_mated: int
-    """Mated pairs behind each matrix."""
-    n_nonmated: int
-    excluded: Excluded
-    notes: tuple[str, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """What ``sottovoce similarity --json`` prints, without provenance."""
-        ranges = {name: {"low": one.low, "high": one.high} for name, one in self.intervals.items()}
-        of_matrices = {kind: ranges.pop(kind) for kind in self.d_diag if kind in ranges}
-        return {
-            "deid": self.deid,
-            "gvd_db": self.gvd_db,
-            "d_diag": dict(self.d_diag),
-            "intervals": {**ranges, "d_diag": of_matrices} if of_matrices else None,
-            "interval": self.resampling.to_dict() if self.resampling else None,
-            "readings": {name: one.to_dict() for name, one in READINGS.items()},
-            "standing_out": [
-                {"speaker": speaker, "value": value}
-                for speaker, value in list(self.standing_out.items())[:WORST]
-            ],
-            "linkage": self.linkage,
-            "n_speakers": len(self.speakers),
-            "n_utterances": self.n_utterances,
-            "n_mated": self.n_mated,
-            "n_nonmated": self.n_nonmated,
-            "excluded": self.excluded.to_dict(),
-            "notes": list(self.notes),
-            "speakers": list(self.speakers),
-            "matrices": {kind: matrix.tolist() for kind, matrix in self.matrices.items()},
-        }
-
-
 def similarity(
     original: Embeddings,
     anonymised: Embeddings,
@@ -157,18 +67,26 @@ def similarity(
 
     Parameters
     ----------
-    linkage
+    original, anonymised : Embeddings
+        Vectors of the same recordings before and after, two or more a speaker.
+    linkage : LinkageFunction, optional
         What turns two vectors into a score; default the cosine.
-    interval
+    interval : float or None, default 0.95
         Confidence of the intervals over speakers, between 0 and 1; None for no intervals.
-    progress
-        Told how much is done and how much there is, in steps.
+    replicates : int, default 1000
+        Resamples of speakers behind the intervals, at least 20.
+    seed : int, default 0
+        Of the resamples.
+    progress : callable, optional
+        Called with the steps done and to do.
 
+    Examples
+    --------
     >>> import numpy as np
     >>> voices = np.repeat(np.eye(3), 4, axis=0) + np.random.default_rng(0).normal(0, 0.1, (12, 3))
     >>> before = Embeddings.of(voices, list("aaaabbbbcccc"))
-    >>> found = similarity(before, before, interval=None)  # nothing was done to them
-    >>> found.deid, found.gvd_db
+    >>> result = similarity(before, before, interval=None)  # nothing was done to them
+    >>> result.deid, result.gvd_db
     (0.0, 0.0)
     """
     linkage = linkage or Cosine()
@@ -178,33 +96,35 @@ def similarity(
     weights = _draw_weights(len(names), plan.replicates if plan else 0, np.random.default_rng(seed))
     matrices, signed, draws = {}, {}, {}
     for done, (kind, (a, b)) in enumerate({"oo": (0, 0), "op": (0, 1), "pp": (1, 1)}.items()):
-        told = _part(progress, 2 * done if plan else done, 6 if plan else 3)
-        scores = PairScores(sides[a], sides[b], speakers, linkage, told)
-        kept = speaker_pairs(scores, counted=plan is not None)
-        matrices[kind] = kept.similarity
-        signed[kind] = dominance(kept.similarity, np.ones(len(names)))
-        if kept.counts is not None:
-            told = _part(progress, 2 * done + 1, 6)
-            draws[kind] = resampled_dominance(kept.counts, weights, told)
+        part_progress = _part(progress, 2 * done if plan else done, 6 if plan else 3)
+        scores = PairScores(sides[a], sides[b], speakers, linkage, part_progress)
+        pairs = speaker_pairs(scores, counted=plan is not None)
+        matrices[kind] = pairs.similarity
+        signed[kind] = dominance(pairs.similarity, np.ones(len(names)))
+        if pairs.counts is not None:
+            part_progress = _part(progress, 2 * done + 1, 6)
+            draws[kind] = resampled_dominance(pairs.counts, weights, part_progress)
     values = _numbers(signed, notes)
     counts = np.bincount(speakers)
     n_mated = int((counts * (counts - 1)).sum())
     return Similarity(
         name=anonymised.name,
-        linkage=linkage.name,
-        speakers=tuple(names),
-        matrices=matrices,
-        d_diag={kind: values[kind] or 0.0 for kind in matrices},
         deid=values["deid"],
         gvd_db=values["gvd_db"],
-        intervals=_ranges(values, draws, plan.confidence) if plan else {},
-        resampling=plan,
+        d_diag={kind: values[kind] or 0.0 for kind in matrices},
+        intervals=_intervals(values, draws, plan.confidence) if plan else None,
+        interval=plan,
+        readings=READINGS,
         standing_out=_standing_out(matrices["op"], names),
+        linkage=linkage.name,
+        n_speakers=len(names),
         n_utterances=len(speakers),
         n_mated=n_mated,
         n_nonmated=len(speakers) * (len(speakers) - 1) - n_mated,
         excluded=excluded,
         notes=tuple(notes),
+        speakers=tuple(names),
+        matrices={kind: tuple(map(tuple, matrix.tolist())) for kind, matrix in matrices.items()},
     )
 
 
@@ -214,10 +134,12 @@ def _plan(
     """How intervals are made; none, with a note, where speakers are too few."""
     if interval is None:
         return None
-    if not 0.0 < interval < 1.0:
-        raise InputError(f"interval {interval}: must lie between 0 and 1, e.g. 0.95")
-    if replicates < 20:
-        raise InputError(f"{replicates} resamples; an interval needs at least 20")
+    check_confidence(interval)
+    if replicates < MIN_REPLICATES:
+        raise InputError(
+            f"{replicates} resamples; an interval needs at least {MIN_REPLICATES}",
+            code="out-of-range",
+        )
     if speakers < MIN_SPEAKERS:
         notes.append(f"no intervals: {speakers} speakers, and {MIN_SPEAKERS} are needed")
         return None
@@ -226,12 +148,13 @@ def _plan(
 
 def _paired(
     original: Embeddings, anonymised: Embeddings
-) -> tuple[tuple[Vectors, Vectors], IntArray, list[str], Excluded]:
+) -> tuple[tuple[Vectors, Vectors], IntArray, list[str], ExcludedRecordings]:
     """Both tables with the same recordings in the same order, grouped by speaker."""
     if original.dimension != anonymised.dimension:
         raise InputError(
             f"{anonymised.origin}: vectors of {anonymised.dimension} numbers, those of "
-            f"{original.origin} have {original.dimension}; embed both with the same encoder"
+            f"{original.origin} have {original.dimension}; embed both with the same encoder",
+            code="mismatch",
         )
     rows, other = _matching_rows(original, anonymised)
     _require_same_speakers(original, anonymised, rows, other)
@@ -252,7 +175,8 @@ def _paired(
         left_out = (len(original) - both, len(anonymised) - both)
     speakers = np.searchsorted(kept, original.speakers[rows])
     sides = (original.vectors[rows], anonymised.vectors[other])
-    return sides, speakers, original.names[kept].tolist(), Excluded(*left_out, single)
+    excluded = ExcludedRecordings(*left_out, len(single), single)
+    return sides, speakers, original.names[kept].tolist(), excluded
 
 
 def _matching_rows(original: Embeddings, anonymised: Embeddings) -> tuple[IntArray, IntArray]:
@@ -264,13 +188,15 @@ def _matching_rows(original: Embeddings, anonymised: Embeddings) -> tuple[IntArr
         if not len(rows):
             raise InputError(
                 f"{anonymised.origin}: no utterance id in common with {original.origin}; give "
-                "the anonymised recordings the ids of the originals"
+                "the anonymised recordings the ids of the originals",
+                code="mismatch",
             )
         return rows, other
     if len(original) != len(anonymised):
         raise InputError(
             f"{anonymised.origin}: {len(anonymised):,} vectors, {original.origin} has "
-            f"{len(original):,}; without utterance ids in both, rows must match one by one"
+            f"{len(original):,}; without utterance ids in both, rows must match one by one",
+            code="mismatch",
         )
     return np.arange(len(original)), np.arange(len(original))
 
@@ -285,7 +211,8 @@ def _require_same_speakers(
         named = (f"row {other[i]:,} ({after[i]}, originally {before[i]})" for i in wrong.tolist())
         raise InputError(
             f"{anonymised.origin}: not the speaker of {original.origin} in "
-            f"{first_few(named, len(wrong))}; give both sets the same speakers and order"
+            f"{first_few(named, len(wrong))}; give both sets the same speakers and order",
+            code="mismatch",
         )
 
 
@@ -321,18 +248,21 @@ def _numbers(signed: dict[str, float], notes: list[str]) -> dict[str, float | No
     return values
 
 
-def _ranges(
+def _intervals(
     values: dict[str, float | None], signed: dict[str, FloatArray], confidence: float
-) -> dict[str, Interval]:
-    draws = {kind: np.abs(one) for kind, one in signed.items()}
+) -> SimilarityIntervals:
+    draws = {kind: np.abs(dominances) for kind, dominances in signed.items()}
     oo, op, pp = (np.maximum(draws[kind], NOISE) for kind in ("oo", "op", "pp"))
     draws["deid"], draws["gvd_db"] = 1 - op / oo, 10 * np.log10(pp / oo)
     bounds = {"deid": (-np.inf, 1.0), "gvd_db": (-np.inf, np.inf)}
-    return {
-        name: interval_of(value, draws[name], confidence, bounds=bounds.get(name, (0.0, 1.0)))
-        for name, value in values.items()
-        if value is not None
-    }
+    ranges: dict[str, Range] = {}
+    for name, value in values.items():
+        if value is not None:
+            limits = bounds.get(name, (0.0, 1.0))
+            interval = interval_of(value, draws[name], confidence, bounds=limits)
+            ranges[name] = Range(interval.low, interval.high)
+    of_matrices = {kind: ranges[kind] for kind in signed}
+    return SimilarityIntervals(ranges.get("deid"), ranges.get("gvd_db"), of_matrices)
 
 
 def _draw_weights(count: int, replicates: int, rng: np.random.Generator) -> FloatArray:
@@ -343,9 +273,9 @@ def _draw_weights(count: int, replicates: int, rng: np.random.Generator) -> Floa
     return weights.astype(np.float64)
 
 
-def _standing_out(op: FloatArray, names: list[str]) -> dict[str, float]:
-    own = np.diag(op)
-    others = (op.sum(axis=0) + op.sum(axis=1) - 2 * own) / (2 * (len(op) - 1))
-    excess = own - others
+def _standing_out(op: FloatArray, names: list[str]) -> tuple[SpeakerSimilarity, ...]:
+    diagonal = np.diag(op)
+    mean_of_others = (op.sum(axis=0) + op.sum(axis=1) - 2 * diagonal) / (2 * (len(op) - 1))
+    excess = diagonal - mean_of_others
     order = np.argsort(-excess, kind="stable")
-    return {names[i]: float(excess[i]) for i in order.tolist()}
+    return tuple(SpeakerSimilarity(names[i], float(excess[i])) for i in order.tolist())

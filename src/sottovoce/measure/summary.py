@@ -3,108 +3,34 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from sottovoce.core.errors import InputError, SottovoceError
 from sottovoce.core.types import Progress
+from sottovoce.findings import Estimate, Resampling, ScoreSummary
+from sottovoce.measure import acceleration
 from sottovoce.measure.catalogue import MEASURES, Evidence, Measure
-from sottovoce.measure.disclosure import (
-    TAGS,
-    attainable,
-    chance_worst_case,
-    tag_of,
-    worst_case_of,
-)
+from sottovoce.measure.disclosure import TAGS, attainable, tag_of, worst_case_of
 from sottovoce.measure.intervals import (
+    MIN_REPLICATES,
     MIN_SPEAKERS,
     MIN_TRIALS,
     Interval,
     by_speaker,
+    check_confidence,
     enough,
     interval_of,
+    least_separated,
     mated_speakers,
+    repeated_share_interval,
     resample,
 )
-from sottovoce.measure.linkability import (
-    default_bins,
-    linkability,
-)
-from sottovoce.measure.scarce import least_apart, of_share, reaching
+from sottovoce.measure.linkability import default_bins
 from sottovoce.measure.scores import ScoreSource
 from sottovoce.measure.tally import Tally
-from sottovoce.measure.verification import (
-    eer,
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A value with everything needed to read it; ``value`` is None where data were too few."""
-
-    value: float | None
-    low: float | None
-    high: float | None
-    chance: float | None
-    direction: str
-    n_mated: int
-    n_nonmated: int
-    note: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """By name; ``low`` and ``high`` only where there is an interval, ``note`` if any."""
-        entry = {name: getattr(self, name) for name in self.__slots__}
-        optional = [name for name in ("low", "high") if entry[name] is None]
-        optional += [] if self.note else ["note"]
-        return {name: value for name, value in entry.items() if name not in optional}
-
-
-@dataclass(frozen=True, slots=True)
-class Resampling:
-    """How the intervals were made."""
-
-    confidence: float
-    unit: str
-    """``speaker`` or ``trial``."""
-    count: int
-    """How many speakers (or trials) were resampled."""
-    replicates: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """By name."""
-        return {name: getattr(self, name) for name in self.__slots__}
-
-
-@dataclass(frozen=True, slots=True)
-class ScoreSummary:
-    """Every score measure of one set of scores."""
-
-    name: str
-    n_mated: int
-    n_nonmated: int
-    measures: dict[str, Estimate]
-    tag: str
-    attainable_log10_lr: float
-    """The largest worst case this many scores could have shown."""
-    resampling: Resampling | None
-    warnings: tuple[str, ...] = ()
-    """What has to be known before any of the numbers is used."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """What ``sottovoce measure --json`` prints, without provenance."""
-        return {
-            "n_mated": self.n_mated,
-            "n_nonmated": self.n_nonmated,
-            "measures": {name: one.to_dict() for name, one in self.measures.items()},
-            "tag": self.tag,
-            "tag_meaning": TAGS[self.tag],
-            "attainable_log10_lr": self.attainable_log10_lr,
-            "interval": self.resampling.to_dict() if self.resampling else None,
-            "warnings": list(self.warnings),
-        }
+from sottovoce.measure.verification import eer
 
 
 def measure_scores(
@@ -116,50 +42,64 @@ def measure_scores(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> ScoreSummary:
-    """Compute every score measure (or those in ``only``) of a set of scores.
+    """Compute every score measure, or some of them, of a set of scores.
 
     Parameters
     ----------
-    interval
+    scores : ScoreSource
+        Mated and non-mated scores, in memory or streamed from a file.
+    interval : float or None, default 0.95
         Confidence of the intervals, between 0 and 1; None for no intervals.
-    replicates
+    replicates : int, optional
         Resamples behind the intervals; default 1,000, fewer (200 at least) for very large sets.
-    seed
+    only : iterable of str, optional
+        Names of the measures to compute; default all that are registered.
+    seed : int, default 0
         Of the resamples and shuffles: the same seed gives the same intervals.
+    progress : callable, optional
+        Called with the number of resamples done and to do.
 
+    Returns
+    -------
+    ScoreSummary
+        One estimate a measure. A measure with too few data has the value None and says why.
+
+    Examples
+    --------
     >>> from sottovoce.measure import Scores, measure_scores
     >>> summary = measure_scores(Scores([2.0, 3.0, 4.0], [0.0, 1.0, 2.5]), interval=None)
     >>> round(summary.measures["eer"].value, 3)
     0.333
     """
-    if interval is not None and not 0.0 < interval < 1.0:
-        raise InputError(f"interval {interval}: must lie between 0 and 1, e.g. 0.95")
+    if interval is not None:
+        check_confidence(interval)
     chosen = [MEASURES[name] for name in (MEASURES if only is None else only)]
-    refusals = {one.name: reason for one in chosen if (reason := _refusal(one, scores))}
-    usable = [one for one in chosen if one.name not in refusals]
-    names = {one.name for one in usable}
-    bins = default_bins(len(scores.mated)) if "linkability" in names else 0
-    tally = Tally.of(scores, bins=bins, costs="cllr" in names)
-    evidence = Evidence(tally)
-    values = {one.name: one.compute(evidence) for one in usable}
+    refusals = {measure.name: reason for measure in chosen if (reason := _refusal(measure, scores))}
+    usable = [measure for measure in chosen if measure.name not in refusals]
     resampling = None
-    ranges: dict[str, Interval] = {}
     if interval is not None and enough(scores):
         resampling = _plan(scores, interval, replicates)
-        ranges = _ranges(scores, tally, usable, values, resampling, seed, progress)
-    chances = _chances(usable, tally, seed)
-    estimates = {
-        one.name: _estimate(one, scores, values, ranges, chances, refusals) for one in chosen
-    }
+    tally = _tally_for(usable, scores, resampling)
+    evidence = Evidence(tally)
+    values = {measure.name: measure.compute(evidence) for measure in usable}
+    intervals: dict[str, Interval] = {}
+    if resampling is not None:
+        intervals = _intervals(scores, tally, usable, values, resampling, seed, progress)
+    chances = {measure.name: _chance(measure, tally, seed) for measure in usable}
+    tag = tag_of(worst_case_of(evidence.blocks))
     return ScoreSummary(
         name=scores.name,
         n_mated=len(scores.mated),
         n_nonmated=scores.n_nonmated,
-        measures=estimates,
-        tag=tag_of(worst_case_of(evidence.blocks)),
+        measures={
+            measure.name: _estimate(measure, scores, values, intervals, chances, refusals)
+            for measure in chosen
+        },
+        tag=tag,
+        tag_meaning=TAGS[tag],
         attainable_log10_lr=attainable(tally),
-        resampling=resampling,
-        warnings=tuple(_warnings(scores, tally, interval, ranges.get("eer"))),
+        interval=resampling,
+        warnings=tuple(_warnings(scores, tally, interval, intervals.get("eer"))),
     )
 
 
@@ -172,119 +112,127 @@ def _refusal(measure: Measure, scores: ScoreSource) -> str:
     return ""
 
 
+def _tally_for(measures: Sequence[Measure], scores: ScoreSource, plan: Resampling | None) -> Tally:
+    """Count the scores, with everything that these measures and their resamples need."""
+    needs = frozenset[str]().union(*(measure.needs for measure in measures))
+    bins = default_bins(len(scores.mated)) if "bins" in needs else 0
+    trials = len(scores.mated) + scores.n_nonmated
+    loops = acceleration.loops_for(trials * plan.replicates) if plan else None
+    return Tally.of(scores, bins=bins, costs="costs" in needs, loops=loops)
+
+
 def _plan(scores: ScoreSource, confidence: float, replicates: int | None) -> Resampling:
     trials = len(scores.mated) + scores.n_nonmated
     speakers = scores.speakers.count if scores.speakers and by_speaker(scores) else 0
     if replicates is None:
         replicates = max(200, min(1000, 2 * 10**9 // trials)) if speakers else 1000
-    if replicates < 20:
-        raise InputError(f"{replicates} resamples; an interval needs at least 20")
+    if replicates < MIN_REPLICATES:
+        raise InputError(
+            f"{replicates} resamples; an interval needs at least {MIN_REPLICATES}",
+            code="out-of-range",
+        )
     unit, count = ("speaker", speakers) if speakers else ("trial", trials)
     return Resampling(confidence, unit, count, replicates)
 
 
-def _ranges(
+def _intervals(
     scores: ScoreSource,
     tally: Tally,
-    measures: list[Measure],
-    values: dict[str, float],
+    measures: Sequence[Measure],
+    values: Mapping[str, float],
     plan: Resampling,
     seed: int,
     progress: Progress | None,
 ) -> dict[str, Interval]:
     draws = np.empty((plan.replicates, len(measures)))
     rng = np.random.default_rng(seed)
-    for i, drawn in enumerate(resample(scores, tally, replicates=plan.replicates, rng=rng)):
-        evidence = Evidence(drawn)
-        draws[i] = [one.compute(evidence) for one in measures]
+    for i, resampled in enumerate(resample(scores, tally, replicates=plan.replicates, rng=rng)):
+        evidence = Evidence(resampled)
+        draws[i] = [measure.compute(evidence) for measure in measures]
         if progress:
             progress(i + 1, plan.replicates)
-    found = {
-        one.name: interval_of(
-            values[one.name],
+    intervals = {
+        measure.name: interval_of(
+            values[measure.name],
             draws[:, i],
             plan.confidence,
-            method=one.method,
-            bounds=one.bounds,
+            method=measure.method,
+            bounds=measure.bounds,
         )
-        for i, one in enumerate(measures)
+        for i, measure in enumerate(measures)
     }
-    still = [one for i, one in enumerate(measures) if np.ptp(draws[:, i]) == 0]
-    return found | _unvaried(scores, tally, still, values, found, plan)
+    constant = [measure for i, measure in enumerate(measures) if np.ptp(draws[:, i]) == 0]
+    return intervals | _zero_width_intervals(scores, tally, constant, values, intervals, plan)
 
 
-def _unvaried(
+def _zero_width_intervals(
     scores: ScoreSource,
     tally: Tally,
-    measures: list[Measure],
-    values: dict[str, float],
-    found: dict[str, Interval],
+    measures: Sequence[Measure],
+    values: Mapping[str, float],
+    intervals: Mapping[str, Interval],
     plan: Resampling,
 ) -> dict[str, Interval]:
-    """Intervals of those measures that every resample repeats, as wide as the doubt is."""
-    by_voice = plan.unit == "speaker" and scores.speakers is not None
-    units = mated_speakers(scores) if by_voice else min(len(scores.mated), scores.n_nonmated)
-    least = Evidence(least_apart(tally, units, plan.confidence)) if eer(tally) == 0 else None
+    """Intervals of measures that every resample repeats: what so few units could have missed."""
+    speakers_known = plan.unit == "speaker" and scores.speakers is not None
+    units = mated_speakers(scores) if speakers_known else min(len(scores.mated), scores.n_nonmated)
+    separated = (
+        Evidence(least_separated(tally, units, plan.confidence)) if eer(tally) == 0 else None
+    )
     wider = {}
-    for one in measures:
-        value = values[one.name]
-        if one.scarce == "apart" and least is not None:
-            wider[one.name] = reaching(found[one.name], one.compute(least))
-        elif one.scarce == "share" and value in (0, 1):
-            wider[one.name] = of_share(value, units, plan.confidence)
+    for measure in measures:
+        value = values[measure.name]
+        if measure.zero_width == "separated" and separated is not None:
+            wider[measure.name] = intervals[measure.name].extended_to(measure.compute(separated))
+        elif measure.zero_width == "share" and value in (0, 1):
+            wider[measure.name] = repeated_share_interval(value, units, plan.confidence)
     return wider
 
 
-def _chances(measures: list[Measure], tally: Tally, seed: int) -> dict[str, float]:
-    """Chance levels; those of a histogram and of a maximum depend on how many scores there are."""
-    chances = {one.name: one.chance for one in measures}
-    if "linkability" in chances:
-        rng = np.random.default_rng([seed, 1])
-        chances["linkability"] = linkability(tally, rng=rng).chance
-    if "worst_case_log10_lr" in chances:
-        rng = np.random.default_rng([seed, 2])
-        chances["worst_case_log10_lr"] = chance_worst_case(tally, rng)
-    return chances
+def _chance(measure: Measure, tally: Tally, seed: int) -> float:
+    if measure.sampled_chance is None:
+        return measure.chance
+    return measure.sampled_chance(tally, np.random.default_rng([seed, measure.chance_stream]))
 
 
 def _estimate(
     measure: Measure,
     scores: ScoreSource,
-    values: dict[str, float],
-    ranges: dict[str, Interval],
-    chances: dict[str, float],
-    refusals: dict[str, str],
+    values: Mapping[str, float],
+    intervals: Mapping[str, Interval],
+    chances: Mapping[str, float],
+    refusals: Mapping[str, str],
 ) -> Estimate:
     name = measure.name
-    spread = ranges.get(name)
+    interval = intervals.get(name)
     return Estimate(
         value=values.get(name),
-        low=spread.low if spread else None,
-        high=spread.high if spread else None,
         chance=chances.get(name),
         direction=measure.direction,
         n_mated=len(scores.mated),
         n_nonmated=scores.n_nonmated,
-        note=refusals.get(name) or measure.remark,
+        low=interval.low if interval else None,
+        high=interval.high if interval else None,
+        note=refusals.get(name) or measure.remark or None,
     )
 
 
 def _warnings(
-    scores: ScoreSource, tally: Tally, interval: float | None, spread: Interval | None
+    scores: ScoreSource, tally: Tally, confidence: float | None, eer_interval: Interval | None
 ) -> list[str]:
-    found = []
-    doubt = math.sqrt(1 / len(scores.mated) + 1 / scores.n_nonmated)  # two standard errors at 50 %
-    if (spread.low if spread else eer(tally) - doubt) > 0.5:
-        found.append(
+    warnings = []
+    two_errors = math.sqrt(1 / len(scores.mated) + 1 / scores.n_nonmated)  # standard, at EER 50 %
+    if (eer_interval.low if eer_interval else eer(tally) - two_errors) > 0.5:
+        warnings.append(
             "EER above 50 %: the scores point the wrong way (distances instead of similarities, or "
             "labels swapped?); an adversary may simply turn them round, and threshold measures "
             "show next to nothing"
         )
-    if interval is not None and not enough(scores):
-        found.append(f"fewer than {MIN_TRIALS} trials of one kind: too few for intervals")
-    elif interval is not None and scores.speakers and not by_speaker(scores):
-        found.append(
+    if confidence is not None and not enough(scores):
+        warnings.append(f"fewer than {MIN_TRIALS} trials of one kind: too few for intervals")
+    elif confidence is not None and scores.speakers and not by_speaker(scores):
+        warnings.append(
             f"mated trials of {mated_speakers(scores)} speakers: intervals by speaker need "
             f"{MIN_SPEAKERS}, so they are by trial and likely too narrow"
         )
-    return found
+    return warnings

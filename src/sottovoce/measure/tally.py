@@ -15,20 +15,19 @@ Cuts may be added anywhere (histogram edges are), which splits cells and changes
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.core.errors import InputError
 from sottovoce.core.types import RealArray
-from sottovoce.measure import acceleration
 from sottovoce.measure.cost import Cost, cost
 from sottovoce.measure.scores import CHUNK, LARGEST, ScoreSource, check_finite
 
-Counts = NDArray[Any]
+Counts = NDArray[np.int64 | np.float64]
 """int64, or float64 when scores are weighted."""
 
 
@@ -36,13 +35,25 @@ Counts = NDArray[Any]
 class Tally:
     """Counts of both classes in the 2k+1 cells made by k cuts.
 
+    Parameters
+    ----------
+    cuts : array of float64, k
+        Distinct scores, rising.
+    mated, nonmated : array of int64 or, when scores are weighted, float64, 2k+1
+        Scores of each class in each cell.
+    edges : array of float64, optional
+        Histogram edges over the range of all scores; the inner ones are among the cuts.
+    costs : pair of Cost, optional
+        What C_llr averages: log2(1 + e^-s) over mated, log2(1 + e^s) over non-mated scores.
+    loops : module, optional
+        Compiled loops to use for this tally and whatever is derived from it.
+
+    Examples
+    --------
     >>> from sottovoce.measure import Scores
     >>> tally = Tally.of(Scores([2.0, 3.0], [0.0, 1.0, 2.0]))
     >>> tally.cuts, tally.mated, tally.nonmated
     (array([2., 3.]), array([0, 1, 0, 1, 0]), array([2, 1, 0, 0, 0]))
-
-    ``edges`` are histogram edges over the range of all scores; the inner ones are among the cuts.
-    ``costs`` are what C_llr averages: log2(1 + e^-s) over mated, log2(1 + e^s) over non-mated.
     """
 
     cuts: NDArray[np.float64]
@@ -50,21 +61,39 @@ class Tally:
     nonmated: Counts
     edges: NDArray[np.float64] | None = None
     costs: tuple[Cost, Cost] | None = None
+    loops: ModuleType | None = field(default=None, repr=False)
 
     @classmethod
-    def of(cls, source: ScoreSource, *, bins: int = 0, costs: bool = False) -> Tally:
+    def of(
+        cls,
+        source: ScoreSource,
+        *,
+        bins: int = 0,
+        costs: bool = False,
+        loops: ModuleType | None = None,
+    ) -> Tally:
         """Tally a set of scores, cut at the distinct scores of its smaller class.
 
-        ``bins`` > 0 adds the edges of that many equal bins over the whole range; ``costs`` adds
-        what C_llr needs (a logarithm a score: several times the price of counting).
+        Parameters
+        ----------
+        source : ScoreSource
+            The scores, in memory or streamed.
+        bins : int, default 0
+            Adds the edges of that many equal bins over the whole range to the cuts.
+        costs : bool, default False
+            Add what C_llr needs: a logarithm a score, several times the price of counting.
+        loops : module, optional
+            Compiled loops, from :func:`~sottovoce.measure.acceleration.loops_for`.
         """
         edges = make_edges(source.low, source.high, bins) if bins else None
         if len(source.mated) <= source.n_nonmated:
             cuts = make_cuts(source.mated, edges)
-            return cls.on(cuts, source.mated, source.nonmated_chunks(), edges=edges, costs=costs)
+            chunks = source.nonmated_chunks()
+            return cls.on(cuts, source.mated, chunks, edges=edges, costs=costs, loops=loops)
         # copied: a source may fill the same buffer again for its next chunk
         few = np.concatenate([chunk.copy() for chunk in source.nonmated_chunks()])
-        return cls.on(make_cuts(few, edges), source.mated, [few], edges=edges, costs=costs)
+        cuts = make_cuts(few, edges)
+        return cls.on(cuts, source.mated, [few], edges=edges, costs=costs, loops=loops)
 
     @classmethod
     def on(
@@ -75,24 +104,39 @@ class Tally:
         *,
         edges: NDArray[np.float64] | None = None,
         costs: bool = False,
+        loops: ModuleType | None = None,
     ) -> Tally:
         """Tally on given cuts, so that tallies of parts can be added.
 
-        The cuts must hold every distinct score of at least one class of the *whole* set.
+        Parameters
+        ----------
+        cuts : array of float64
+            Every distinct score of at least one class of the *whole* set, rising.
+        mated : array of float32 or float64
+            Mated scores of this part.
+        nonmated : iterable of array
+            Non-mated scores of this part, in chunks.
+        edges : array of float64, optional
+            Histogram edges; the inner ones must be among the cuts.
+        costs : bool, default False
+            Add what C_llr needs.
+        loops : module, optional
+            Compiled loops, from :func:`~sottovoce.measure.acceleration.loops_for`.
         """
         if not len(cuts):
-            raise InputError("no cuts; cut at every distinct score of one class")
-        mated_counts = count_on(cuts, mated)
+            raise InputError("no cuts; cut at every distinct score of one class", code="empty")
+        mated_counts = count_on(cuts, mated, loops)
         mated_cost, nonmated_cost = cost(-mated) if costs else Cost(), Cost()
         nonmated_counts = np.zeros(2 * len(cuts) + 1, np.int64)
         for chunk in nonmated:
-            nonmated_counts += count_on(cuts, chunk)
+            nonmated_counts += count_on(cuts, chunk, loops)
             if costs:
                 nonmated_cost += cost(chunk)
         if mated_counts[::2].any() and nonmated_counts[::2].any():
             raise InputError(
                 "mated and non-mated scores lie between these cuts, so their order is lost; "
-                "cut at every distinct score of one class"
+                "cut at every distinct score of one class",
+                code="wrong-cuts",
             )
         return cls(
             cuts,
@@ -100,23 +144,26 @@ class Tally:
             nonmated_counts,
             edges=edges,
             costs=(mated_cost, nonmated_cost) if costs else None,
+            loops=loops,
         )
 
     def __add__(self, other: Tally) -> Tally:
         if not np.array_equal(self.cuts, other.cuts):
             raise InputError(
                 "tallies on different cuts cannot be added; tally each part with Tally.on and the "
-                "cuts of the whole set"
+                "cuts of the whole set",
+                code="wrong-cuts",
             )
         costs = None
         if self.costs is not None and other.costs is not None:
             costs = (self.costs[0] + other.costs[0], self.costs[1] + other.costs[1])
         return Tally(
             self.cuts,
-            self.mated + other.mated,
-            self.nonmated + other.nonmated,
+            np.add(self.mated, other.mated),
+            np.add(self.nonmated, other.nonmated),
             edges=self.edges if self.edges is not None else other.edges,
             costs=costs,
+            loops=self.loops or other.loops,
         )
 
     @cached_property
@@ -160,7 +207,10 @@ class Tally:
     def binned(self) -> tuple[Counts, Counts]:
         """Mated and non-mated counts per histogram bin [eᵢ, eᵢ₊₁), the last one closed."""
         if self.edges is None:
-            raise InputError("this tally has no histogram edges; make it with Tally.of(…, bins=…)")
+            raise InputError(
+                "this tally has no histogram edges; make it with Tally.of(…, bins=…)",
+                code="missing-bins",
+            )
         inner = 2 * np.searchsorted(self.cuts, self.edges[1:-1]) + 1
         starts = np.concatenate(([0], inner))
         return np.add.reduceat(self.mated, starts), np.add.reduceat(self.nonmated, starts)
@@ -174,34 +224,66 @@ def _in_pairs(cells: Counts, gap_follows: bool) -> Counts:
 
 
 def make_edges(low: float, high: float, bins: int) -> NDArray[np.float64]:
-    """Edges of equal bins from ``low`` to ``high``, all distinct."""
+    """Make the edges of equal bins, all distinct.
+
+    Parameters
+    ----------
+    low, high : float
+        The range of all scores.
+    bins : int
+        How many bins, at least 1.
+    """
     edges = np.linspace(low, high, bins + 1)
     if not np.all(np.diff(edges) > 0):
         raise InputError(
             f"scores from {low:g} to {high:g} are too close together for {bins} bins; "
-            "rescale the scores or ask for fewer bins"
+            "rescale the scores or ask for fewer bins",
+            code="too-close",
         )
     return edges
 
 
 def make_cuts(scores: RealArray, edges: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-    """Distinct scores, and the inner histogram edges if there are any, in order."""
+    """Collect the distinct scores, and the inner histogram edges if there are any, in order.
+
+    Parameters
+    ----------
+    scores : array of float32 or float64
+        Scores of one class.
+    edges : array of float64, optional
+        Histogram edges.
+    """
     cuts = np.unique(scores).astype(np.float64)
     return cuts if edges is None else np.union1d(cuts, edges[1:-1])
 
 
-def count_on(cuts: NDArray[np.float64], scores: RealArray) -> Counts:
-    """How many scores fall in each of the 2k+1 cells made by k cuts.
+def count_on(
+    cuts: NDArray[np.float64], scores: RealArray, loops: ModuleType | None = None
+) -> NDArray[np.int64]:
+    """Count how many scores fall in each of the 2k+1 cells made by k cuts.
 
+    Parameters
+    ----------
+    cuts : array of float64, k
+        Rising.
+    scores : array of float32 or float64
+        In any order.
+    loops : module, optional
+        Compiled loops to use for long arrays.
+
+    Notes
+    -----
     Sorts small pieces in cache and looks the cuts up in them: several times cheaper than looking
     every score up among the cuts, and exact. Needs memory for one piece only.
     """
     cuts_here = _as_dtype(cuts, scores.dtype)
     exact = cuts_here == cuts
-    if (fast := acceleration.loaded()) and len(scores) > CHUNK:
-        cells = fast.count_cells(cuts_here, exact, scores)
+    # the compiled loop divides the range of the cuts, which must not overflow
+    divisible = float(cuts[-1]) - float(cuts[0]) < float(np.finfo(scores.dtype).max)
+    if loops is not None and divisible and len(scores) > CHUNK:
+        cells: NDArray[np.int64] = loops.count_cells(cuts_here, exact, scores)
         if cells[0] >= 0:
-            return cells  # type: ignore[no-any-return]
+            return cells
     size = max(CHUNK, 8 * len(cuts))
     below, at = np.zeros(len(cuts), np.int64), np.zeros(len(cuts), np.int64)
     buffer = np.empty(min(size, len(scores)), scores.dtype)
@@ -239,7 +321,7 @@ def _sorted_part(piece: RealArray, cuts: RealArray, buffer: RealArray) -> tuple[
     return part, under
 
 
-def _as_dtype(cuts: NDArray[np.float64], dtype: np.dtype[Any]) -> RealArray:
+def _as_dtype(cuts: NDArray[np.float64], dtype: np.dtype[np.floating]) -> RealArray:
     """Round cuts up to ``dtype``: s >= cut is the same question before and after for such an s.
 
     Otherwise numpy would widen every chunk of float32 scores to look double cuts up in it.
@@ -251,7 +333,7 @@ def _as_dtype(cuts: NDArray[np.float64], dtype: np.dtype[Any]) -> RealArray:
     return rounded
 
 
-def _cells(below: Counts, at: Counts, total: int) -> Counts:
+def _cells(below: NDArray[np.int64], at: NDArray[np.int64], total: int) -> NDArray[np.int64]:
     """Counts per cell from counts below and at each cut."""
     cells = np.empty(2 * len(below) + 1, np.int64)
     cells[1::2] = at

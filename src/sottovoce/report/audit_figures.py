@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from sottovoce.core.errors import SottovoceError
+from sottovoce.findings import CurvePoint, SpeakerRisk, most_exposed
 from sottovoce.measure import ece_profile, linkability
-from sottovoce.measure.risk import Point, SpeakerRisk, worst_speakers
 from sottovoce.measure.scores import ScoreSource
 from sottovoce.measure.tally import Tally
 from sottovoce.measure.verification import tpr_at_fpr_of
@@ -113,12 +113,12 @@ def population_figures(row: Found, originals: Found) -> list[Markup]:
     ]
 
 
-def _points(found: Found, name: str) -> list[Point]:
-    return [Point(**one) for one in found.get("reidentification", {}).get(name) or []]
+def _points(found: Found, name: str) -> list[CurvePoint]:
+    return [CurvePoint(**one) for one in found.get("reidentification", {}).get(name) or []]
 
 
-def _curve(given: Sequence[Found], originals: Sequence[Point], name: str) -> Markup:
-    points = [Point(**one) for one in given]
+def _curve(given: Sequence[Found], originals: Sequence[CurvePoint], name: str) -> Markup:
+    points = [CurvePoint(**one) for one in given]
     label, unit = CURVES[name]
     before = {(one.length, one.population): one.value for one in originals}
     rows = [
@@ -154,7 +154,7 @@ def people_figure(row: Found) -> Markup | None:
     risks = [SpeakerRisk(**one) for one in row["reidentification"].get("speakers") or []]
     if not risks:
         return None
-    most = worst_speakers(risks, MOST_ROWS)
+    most = most_exposed(risks, MOST_ROWS)
     rows = [
         (
             one.speaker,

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.core.types import FloatArray
-from sottovoce.measure.similarity import Similarity
+from sottovoce.findings import Similarity
 from sottovoce.report.svg import WIDTH, opening
 
 LEFT, TOP, SIDE, BOTTOM = 116, 78, 552, 96
@@ -34,7 +34,8 @@ MOST_CELLS = 200
 
 def similarity_figure(found: Similarity) -> str:
     """The heat map of one comparison of voices before and after anonymisation."""
-    return matrices_figure(found.matrices, found.speakers, found.deid, found.gvd_db)
+    matrices = {kind: found.matrix(kind) for kind in found.matrices}
+    return matrices_figure(matrices, found.speakers, found.deid, found.gvd_db)
 
 
 def matrices_figure(

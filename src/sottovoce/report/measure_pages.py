@@ -16,10 +16,8 @@ from sottovoce.report.page import table as html_table
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from sottovoce.measure.risk import Reidentification
+    from sottovoce.findings import Reidentification, ScoreSummary, Similarity
     from sottovoce.measure.scores import ScoreSource
-    from sottovoce.measure.similarity import Similarity
-    from sottovoce.measure.summary import ScoreSummary
 
 HTML = "text/html"
 HEADERS = {
@@ -95,14 +93,14 @@ def similarity_page(found: Similarity) -> str:
 
 def reidentification_page(found: Reidentification) -> str:
     """How likely speakers are found again."""
-    from sottovoce.measure.risk import worst_speakers
+    from sottovoce.findings import most_exposed
     from sottovoce.report.audit_figures import people_figure, population_figures
     from sottovoce.report.reidentification import remarks, speaker_table
 
     row = {"reidentification": found.to_dict()}
     return _page(
         "How likely people are found again",
-        speaker_table(worst_speakers(found.speakers)),
+        speaker_table(most_exposed(found.speakers)),
         caption="Most exposed speakers",
         verdict=verdicts.of_reidentification(found),
         figures=[*population_figures(row, {}), people_figure(row)],

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING
 from sottovoce.report.page import Markup, element
 
 if TYPE_CHECKING:
-    from sottovoce.measure.risk import Reidentification
-    from sottovoce.measure.similarity import Similarity
-    from sottovoce.measure.summary import ScoreSummary
+    from sottovoce.findings import Reidentification, ScoreSummary, Similarity
 
 STRONGER = "A stronger attacker may still find some."
 
@@ -36,7 +34,7 @@ def of_similarity(found: Similarity) -> Markup:
     """Whether voices are still like themselves."""
     from sottovoce.report.similarity import STANDS_OUT
 
-    alike = sum(value >= STANDS_OUT for value in found.standing_out.values())
+    alike = sum(one.value >= STANDS_OUT for one in found.standing_out)
     everybody = len(found.speakers)
     if alike:
         return _card(

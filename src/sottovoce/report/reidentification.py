@@ -10,8 +10,7 @@ import numpy as np
 from rich.table import Table
 
 from sottovoce.core.files import write_text
-from sottovoce.measure.open_set import OpenSet
-from sottovoce.measure.risk import Point, Reidentification, SpeakerRisk, worst_speakers
+from sottovoce.findings import CurvePoint, OpenSetPoint, Reidentification, SpeakerRisk, most_exposed
 from sottovoce.report.score_set import console_for
 from sottovoce.report.svg import Axis, Line, line_chart
 from sottovoce.report.tables import plain
@@ -36,13 +35,13 @@ def print_study(found: Reidentification, *, shown: Sequence[str] = tuple(CURVES)
     for length in lengths:
         console.print(
             f"\nConversations of {length} utterance{'s' if length > 1 else ''}, "
-            f"{found.enrolled:,} enrolled speakers, {found.linkage}",
+            f"{found.enrolled_speakers:,} enrolled speakers, {found.linkage}",
             style="bold",
             highlight=False,
         )
         console.print(_table(found, length, shown))
     console.print("\nMost exposed speakers", style="bold")
-    console.print(speaker_table(worst_speakers(found.speakers)))
+    console.print(speaker_table(most_exposed(found.speakers)))
     for line in remarks(found):
         console.print(f"• {line}", highlight=False, markup=False)
 
@@ -65,7 +64,7 @@ def _table(found: Reidentification, length: int, shown: Sequence[str]) -> Table:
     return table
 
 
-def _cell(point: Point, unit: str) -> str:
+def _cell(point: CurvePoint, unit: str) -> str:
     value = _number(point.value, unit)
     spread = ""
     if point.low is not None and point.high is not None:
@@ -107,19 +106,25 @@ def remarks(found: Reidentification) -> list[str]:
             f"protocol's threshold, scores without evidence do so in {100 * lowest:.1f} % or a "
             "little more, the level in brackets."
         )
-    for one in found.excluded:
+    for excluded in found.excluded:
         lines += [
-            f"Left out at length {one['length']}: {one[what]:,} {what.replace('_', ' ')}."
-            for what in ("speakers_not_enrolled", "speakers_with_too_few_utterances")
-            if one[what]
+            f"Left out at length {excluded.length}: {count:,} {reason}."
+            for count, reason in (
+                (excluded.speakers_not_enrolled, "speakers not enrolled"),
+                (
+                    excluded.speakers_with_too_few_utterances,
+                    "speakers with too few utterances",
+                ),
+            )
+            if count
         ]
-    return lines + found.notes
+    return [*lines, *found.notes]
 
 
 def write_study_figures(found: Reidentification, directory: Path) -> None:
     """Write one SVG a measure, a line a conversation length, over population size."""
     for name, (label, unit) in CURVES.items():
-        points: list[Point] = getattr(found, name)
+        points: list[CurvePoint] = getattr(found, name)
         if len({p.population for p in points}) > 1:
             write_text(directory / f"{name}.svg", curve_figure(points, label, unit))
     if len({one.population for one in found.open_set}) > 1:
@@ -128,7 +133,7 @@ def write_study_figures(found: Reidentification, directory: Path) -> None:
         write_text(directory / "speakers.svg", speaker_figure(found.speakers))
 
 
-def open_set_figure(found: Sequence[OpenSet]) -> str:
+def open_set_figure(found: Sequence[OpenSetPoint]) -> str:
     """EER and D_sys of verification against a growing population, a line a length."""
     lines = [Line("EER by chance", _span(found), [0.5, 0.5], 0)]
     style = 1
@@ -150,13 +155,13 @@ def open_set_figure(found: Sequence[OpenSet]) -> str:
     )
 
 
-def _span(found: Sequence[OpenSet]) -> list[float]:
+def _span(found: Sequence[OpenSetPoint]) -> list[float]:
     sizes = [one.population for one in found]
     return [math.log10(min(sizes)), math.log10(max(sizes))]
 
 
 def curve_figure(
-    points: Sequence[Point], label: str, unit: str, *, originals: Sequence[Point] = ()
+    points: Sequence[CurvePoint], label: str, unit: str, *, originals: Sequence[CurvePoint] = ()
 ) -> str:
     """A measure over population size (logarithmic), with its chance level and intervals.
 
@@ -189,7 +194,7 @@ def curve_figure(
     )
 
 
-def _logs(points: Sequence[Point]) -> list[float]:
+def _logs(points: Sequence[CurvePoint]) -> list[float]:
     return [math.log10(p.population) for p in points]
 
 

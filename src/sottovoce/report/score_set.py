@@ -12,8 +12,8 @@ from rich.table import Table
 
 from sottovoce.core.errors import SottovoceError
 from sottovoce.core.files import write_text
+from sottovoce.findings import ScoreSummary
 from sottovoce.measure.scores import ScoreSource
-from sottovoce.measure.summary import ScoreSummary
 from sottovoce.measure.tally import Tally
 from sottovoce.report.figures import det_figure, ece_figure, histogram_figure
 from sottovoce.report.tables import compare_remarks, compare_table, remarks, summary_table

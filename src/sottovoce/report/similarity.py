@@ -9,7 +9,8 @@ from rich.table import Table
 
 from sottovoce.core.errors import first_few
 from sottovoce.core.files import write_text
-from sottovoce.measure.similarity import READINGS, WORST, Similarity
+from sottovoce.findings import Similarity
+from sottovoce.measure.similarity import READINGS
 from sottovoce.report.heatmap import similarity_figure
 from sottovoce.report.score_set import WIDTH
 
@@ -44,8 +45,8 @@ def similarity_table(found: Similarity) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("measure")
     table.add_column("value", justify="right", no_wrap=True)
-    if found.resampling:
-        confidence = f"{100 * found.resampling.confidence:g} % interval"
+    if found.interval:
+        confidence = f"{100 * found.interval.confidence:g} % interval"
         table.add_column(confidence, justify="right", no_wrap=True)
     table.add_column("ideal", justify="right")
     table.add_column("reads", no_wrap=True)
@@ -66,7 +67,7 @@ def similarity_remarks(found: Similarity) -> list[str]:
         f"{len(found.speakers):,} speakers, {found.n_utterances:,} recordings; each matrix rests "
         f"on {found.n_mated:,} mated and {found.n_nonmated:,} non-mated {found.linkage} scores."
     )
-    if plan := found.resampling:
+    if plan := found.interval:
         lines.append(
             f"Intervals: {plan.replicates:,} resamples of {plan.count:,} speakers, each "
             "calibrated anew."
@@ -77,13 +78,13 @@ def similarity_remarks(found: Similarity) -> list[str]:
 
 
 def _who_stands_out(found: Similarity) -> str:
-    worst = [(who, value) for who, value in found.standing_out.items() if value >= STANDS_OUT]
+    worst = [(one.speaker, one.value) for one in found.standing_out if one.value >= STANDS_OUT]
     if not worst:
         return (
             "Nobody's anonymised voice is clearly nearer to their own than to other people's "
             f"(excess in OP below {STANDS_OUT:g} for everyone)."
         )
-    named = first_few((f"{who} ({value:.2f})" for who, value in worst), len(worst), most=WORST)
+    named = first_few((f"{who} ({value:.2f})" for who, value in worst), len(worst), most=10)
     return (
         f"Still like themselves after anonymisation: {len(worst):,} of {len(found.speakers):,} "
         f"speakers, by how far their similarity in OP exceeds that with others: {named}."
@@ -106,8 +107,8 @@ def _left_out(found: Similarity) -> list[str]:
 
 def _cells(found: Similarity, name: str, value: float | None) -> list[str]:
     cells = [_number(name, value)]
-    if found.resampling:
-        spread = found.intervals.get(name)
+    if found.interval:
+        spread = found.range_of(name)
         shown = f"{_number(name, spread.low)} – {_number(name, spread.high)}" if spread else "–"
         cells.append(shown)
     return cells

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from rich.table import Table
 from rich.text import Text
 
+from sottovoce.findings import Estimate, ScoreSummary
 from sottovoce.measure.catalogue import MEASURES, Measure
 from sottovoce.measure.disclosure import TAGS
-from sottovoce.measure.summary import Estimate, ScoreSummary
 
 
 def summary_table(summary: ScoreSummary) -> Table:
@@ -17,15 +17,15 @@ def summary_table(summary: ScoreSummary) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("measure")
     table.add_column("value", justify="right")
-    if summary.resampling:
-        table.add_column(f"{100 * summary.resampling.confidence:g} % interval", justify="right")
+    if summary.interval:
+        table.add_column(f"{100 * summary.interval.confidence:g} % interval", justify="right")
     table.add_column("chance", justify="right")
     table.add_column("reads", no_wrap=True)
     table.add_column("mated + non-mated", justify="right", no_wrap=True)
     for name, estimate in summary.measures.items():
         measure = MEASURES[name]
         cells = [measure.label, _number(estimate.value, measure)]
-        if summary.resampling:
+        if summary.interval:
             cells.append(_range(estimate, measure))
         cells += [_number(estimate.chance, measure), estimate.direction, _counts(estimate)]
         table.add_row(*cells)
@@ -60,8 +60,8 @@ def remarks(summary: ScoreSummary) -> list[str]:
     worst = summary.measures.get("worst_case_log10_lr")
     if worst is not None and worst.value is not None:
         lines.append(_worst_case(summary, worst))
-    if summary.resampling:
-        plan = summary.resampling
+    if summary.interval:
+        plan = summary.interval
         lines.append(
             f"Intervals: {plan.replicates:,} resamples of {plan.count:,} {plan.unit}s."
             + _caution(plan.unit)

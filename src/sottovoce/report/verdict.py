@@ -77,7 +77,7 @@ def _cells(row: dict[str, Any]) -> list[str]:
         "" if link is None else f"{link['value']:.0%}",
         "" if link is None else f"{link['chance']:.1%}",
         "" if single is None else f"{single['value']:.0%}",
-        _number(row, "linkability", ".2f"),
+        _number(row, "d_sys", ".2f"),
         _number(row, "eer", ".1%"),
     ]
 

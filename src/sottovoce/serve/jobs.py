@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import singledispatch
 from typing import TYPE_CHECKING
 
@@ -223,6 +224,7 @@ def _measure(job: MeasureJob, files: Files) -> Document:
             replicates=job.replicates,
             seed=job.seed,
         )
+        summary = replace(summary, name="scores")  # the uploaded file has no name of its own
         if job.format == "html":
             return _html(pages.scores_page(summary, scores))
     return _json(summary.to_dict())
@@ -250,11 +252,11 @@ def _similarity(job: SimilarityJob, files: Files) -> Document:
 @run_job.register
 def _reidentify(job: ReidentifyJob, files: Files) -> Document:
     from sottovoce.measure.reidentification import reidentify
-    from sottovoce.measure.risk import Settings
+    from sottovoce.measure.reidentification_settings import ReidentificationSettings
 
     enrolment = read_embeddings(files[0], "enrol")
     trials = read_embeddings(files[1], "trial")
-    settings = Settings(
+    settings = ReidentificationSettings(
         lengths=job.lengths,
         populations=job.populations,
         k=job.top,

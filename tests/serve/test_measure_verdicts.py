@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from live_service import Service
 
+from sottovoce.findings import CurvePoint, Reidentification
 from sottovoce.measure import Scores, measure_scores
-from sottovoce.measure.risk import Point, Reidentification
 from sottovoce.report.measure_verdicts import of_reidentification, of_scores
 
 
@@ -38,15 +38,15 @@ def test_without_an_eer_nothing_is_said() -> None:
 
 @pytest.mark.parametrize(("low", "kind"), [(0.3, "bad"), (0.1, "doubt"), (None, "bad")])
 def test_people_are_found_where_the_interval_is_above_chance(low: float | None, kind: str) -> None:
-    small = Point(length=1, population=5, value=1.0, chance=0.2)
-    large = Point(length=3, population=10, value=0.4, chance=0.1, low=low)
-    told = str(of_reidentification(Reidentification(linkability=[small, large])))
+    small = CurvePoint(length=1, population=5, value=1.0, chance=0.2)
+    large = CurvePoint(length=3, population=10, value=0.4, chance=0.1, low=low)
+    told = str(of_reidentification(Reidentification(10, "cosine", linkability=(small, large))))
     assert f"card {kind}" in told
     assert "With 3 recordings, 40.0 % are named rightly among 10 people" in told
 
 
 def test_nobody_to_be_found_is_no_verdict() -> None:
-    assert of_reidentification(Reidentification()) is None
+    assert of_reidentification(Reidentification(10, "cosine")) is None
 
 
 def kaldi() -> dict[str, bytes]:

@@ -17,7 +17,7 @@ from sottovoce.measure.intervals import (
     resample,
 )
 from sottovoce.measure.population import Scoring, Standing
-from sottovoce.measure.risk import Settings
+from sottovoce.measure.reidentification_settings import ReidentificationSettings
 from sottovoce.measure.scores import Scores, Speakers
 from sottovoce.measure.tally import Tally
 from sottovoce.measure.verification import rocch_eer
@@ -26,11 +26,19 @@ from sottovoce.measure.verification import rocch_eer
 def rank_interval(
     population: int, unit: int = 1
 ) -> Callable[[NDArray[np.float64], float], Interval]:
-    """Intervals of a mean rank, in units of ``unit``, that stay among the ranks there are."""
+    """Return a maker of intervals of a mean rank that stay among the possible ranks.
+
+    Parameters
+    ----------
+    population : int
+        The largest rank.
+    unit : int, default 1
+        What the ranks are divided by.
+    """
 
     def interval(ranks: NDArray[np.float64], confidence: float) -> Interval:
-        found = mean_interval(ranks, confidence)
-        low, high = max(found.low, 1 / unit), min(found.high, population / unit)
+        unbounded = mean_interval(ranks, confidence)
+        low, high = max(unbounded.low, 1 / unit), min(unbounded.high, population / unit)
         return Interval(min(low, float(ranks.mean())), max(high, float(ranks.mean())))
 
     return interval
@@ -39,10 +47,19 @@ def rank_interval(
 def eer_spread(
     scoring: Scoring, confidence: float, rng: np.random.Generator
 ) -> tuple[float, float]:
-    """How far 1 − ROCCH-EER may lie below and above its value, from resamples of speakers.
+    """Estimate how far 1 − ROCCH-EER may lie below and above its value.
 
-    Judged on up to 200 random models and 5,000 random trials: the spread depends on how many
-    speakers there are, not on every pair of them.
+    Resamples speakers of up to 200 random models and 5,000 random trials: the spread depends on
+    how many speakers there are, not on every pair of them.
+
+    Parameters
+    ----------
+    scoring : Scoring
+        All scores.
+    confidence : float
+        Between 0 and 1.
+    rng : numpy.random.Generator
+        Draws the resamples.
     """
     trials = np.sort(rng.permutation(len(scoring.trials))[:5000])
     models = np.sort(rng.permutation(len(scoring.means))[:200])
@@ -55,19 +72,36 @@ def eer_spread(
     number = np.searchsorted(everyone, true)
     others = np.searchsorted(everyone, models)
     who = Speakers(number, number[row], others[column], len(everyone))
-    part = Scores(scoring.own()[trials], scores[row, column], speakers=who)
+    part = Scores(scoring.true_scores()[trials], scores[row, column], speakers=who)
     tally = Tally.of(part)
-    drawn = resample(part, tally, replicates=200, rng=rng)
+    resampled = resample(part, tally, replicates=200, rng=rng)
     value = rocch_eer(tally)
-    draws = np.array([rocch_eer(one) for one in drawn])
+    draws = np.array([rocch_eer(replicate) for replicate in resampled])
     spread = interval_of(value, draws, confidence, method="reflected", bounds=(0.0, 0.5))
     return spread.high - value, value - spread.low
 
 
-def disclosure_spread(
-    before: IntArray, standing: Standing, sizes: list[int], settings: Settings
+def rank_disclosure_intervals(
+    before: IntArray, standing: Standing, sizes: list[int], settings: ReidentificationSettings
 ) -> list[tuple[Interval, Interval]]:
-    """Intervals of mean and worst rank disclosure, from resamples of speakers."""
+    """Make intervals of mean and worst rank disclosure, from resamples of speakers.
+
+    Parameters
+    ----------
+    before : array of int
+        Others ranked before the true speaker in each trial.
+    standing : Standing
+        Whose trial each is.
+    sizes : list of int
+        Population sizes.
+    settings : ReidentificationSettings
+        Confidence and seed.
+
+    Returns
+    -------
+    list of pairs of Interval
+        Of the mean and of the worst disclosure, one pair a size.
+    """
     rng = np.random.default_rng([settings.seed, 3])
     _, codes = np.unique(standing.speakers, return_inverse=True)
     rows = [np.flatnonzero(codes == s) for s in range(codes.max() + 1)]
