@@ -30,7 +30,7 @@ class Latvian:
 def latvian(monkeypatch: pytest.MonkeyPatch) -> None:
     """Register a recogniser for one test."""
     registered: Registry[type] = RECOGNISERS
-    monkeypatch.setattr(registered, "_own", {**registered._own, "latvian": Latvian})
+    monkeypatch.setattr(registered, "_added", {**registered._added, "latvian": Latvian})
 
 
 def test_an_unknown_name_is_refused() -> None:

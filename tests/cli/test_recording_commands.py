@@ -237,7 +237,7 @@ def test_verify_attacks_with_the_recogniser_that_was_chosen(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(RECOGNISERS, "_own", {**RECOGNISERS._own, "parrot": Parrot})
+    monkeypatch.setattr(RECOGNISERS, "_added", {**RECOGNISERS._added, "parrot": Parrot})
     audio, text = recording(corpus, tmp_path)
     longest = max(Path(text).read_text().split(), key=len).strip(".,")
     (tmp_path / "words.txt").write_text(longest)

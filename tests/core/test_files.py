@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 
 import pytest
+from error_codes import raises_code
 
-from sottovoce.core.errors import InputError
-from sottovoce.core.files import fingerprint, read_json, write_text
+from sottovoce.core.files import check_exists, fingerprint, read_json, write_text
 
 
 def test_write_replaces_and_leaves_nothing_else(tmp_path: Path) -> None:
@@ -26,14 +26,29 @@ def test_a_failed_write_keeps_the_old_file(tmp_path: Path, monkeypatch: pytest.M
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", full)
-    with pytest.raises(InputError, match="No space left"):
+    with raises_code("not-writable") as caught:
         write_text(target, "new")
+    assert "No space left" in str(caught.value)
     assert target.read_text() == "old" and os.listdir(tmp_path) == ["a.json"]
 
 
 def test_a_folder_is_not_written_over(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="a folder is there"):
+    with raises_code("not-writable"):
         write_text(tmp_path, "text")
+
+
+def test_what_does_not_exist_or_is_empty_is_refused(tmp_path: Path) -> None:
+    check_exists(tmp_path)
+    with raises_code("not-found"):
+        check_exists(tmp_path / "a")
+    (tmp_path / "a").touch()
+    with raises_code("empty"):
+        check_exists(tmp_path / "a")
+    os.symlink("loop", tmp_path / "loop")
+    with raises_code("not-found"):
+        check_exists(tmp_path / "loop")
+    with raises_code("unreadable"):
+        check_exists(tmp_path / ("a" * 300))
 
 
 def test_fingerprint_of_a_directory_depends_on_names_and_contents(tmp_path: Path) -> None:
@@ -45,13 +60,13 @@ def test_fingerprint_of_a_directory_depends_on_names_and_contents(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("text", "complaint"),
-    [("{", "not JSON; do so"), ("[1]", "not a JSON object; do so"), ("", "not JSON")],
+    ("text", "code"), [("{", "not-json"), ("[1]", "wrong-type"), ("", "not-json")]
 )
-def test_json_that_is_no_object_is_refused(tmp_path: Path, text: str, complaint: str) -> None:
+def test_json_that_is_no_object_is_refused(tmp_path: Path, text: str, code: str) -> None:
     path = tmp_path / "a.json"
-    with pytest.raises(InputError, match="cannot be read"):
+    with raises_code("unreadable"):
         read_json(path, "do so")
     path.write_text(text)
-    with pytest.raises(InputError, match=complaint):
+    with raises_code(code) as caught:
         read_json(path, "do so")
+    assert str(path) in str(caught.value) and str(caught.value).endswith("; do so")

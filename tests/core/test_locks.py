@@ -6,16 +6,16 @@ import os
 from pathlib import Path
 
 import pytest
+from error_codes import raises_code
 
-from sottovoce.core import locks as lock
-from sottovoce.core.errors import InputError
+from sottovoce.core import locks
 from sottovoce.core.locks import NAME, locked
 
 
-def fail(folder: Path, *made: str) -> None:
-    """Work in a folder that leaves these files and fails."""
+def fail(folder: Path, *names: str) -> None:
+    """Write these files into a locked folder, then fail."""
     with locked(folder):
-        for name in made:
+        for name in names:
             (folder / name).touch()
         raise RuntimeError
 
@@ -40,18 +40,18 @@ def test_work_that_left_something_keeps_its_folder(tmp_path: Path) -> None:
 def test_a_lock_that_was_removed_meanwhile_holds_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def take(file: object) -> None:
+    def lock(file: object) -> None:
         (tmp_path / NAME).unlink()
         (tmp_path / NAME).touch()
 
-    monkeypatch.setattr(lock, "_take", take)
-    with pytest.raises(InputError, match="another run"), locked(tmp_path):
+    monkeypatch.setattr(locks, "_lock", lock)
+    with raises_code("locked"), locked(tmp_path):
         pass
 
 
 def test_a_folder_is_held_once(tmp_path: Path) -> None:
     with locked(tmp_path):
-        with pytest.raises(InputError, match="another run is writing into it"), locked(tmp_path):
+        with raises_code("locked"), locked(tmp_path):
             pass
         assert os.listdir(tmp_path) == [NAME]
     with locked(tmp_path):

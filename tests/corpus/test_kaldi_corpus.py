@@ -6,12 +6,12 @@ import os
 from pathlib import Path
 
 import pytest
+from error_codes import raises_code
 
-from sottovoce.core.errors import InputError
 from sottovoce.corpus import Corpus, Utterance, read_kaldi, write_kaldi
-from sottovoce.corpus.defects import DefectsError
 from sottovoce.corpus.kaldi import FILES as NAMES
-from sottovoce.corpus.kaldi import kaldi_files
+from sottovoce.corpus.kaldi import kaldi_files, read_utt2spk
+from sottovoce.corpus.reading import DefectsError
 
 FILES = {
     "wav.scp": "u1 a/one.wav\nu2 /data/my file.flac\n",
@@ -44,8 +44,9 @@ def test_segments_cut_recordings(tmp_path: Path) -> None:
         tmp_path, segments="s1 u1 0 1.5\ns2 u1 1.5 -1\n", utt2spk="s1 ann\ns2 bob\n", text="s1 A\n"
     )
     corpus = read_kaldi(tmp_path)
-    assert [(one.id, one.start, one.end) for one in corpus] == [("s1", 0.0, 1.5), ("s2", 1.5, None)]
-    assert {one.path for one in corpus} == {tmp_path / "a/one.wav"}
+    times = [(said.id, said.start, said.end) for said in corpus]
+    assert times == [("s1", 0.0, 1.5), ("s2", 1.5, None)]
+    assert {said.path for said in corpus} == {tmp_path / "a/one.wav"}
     assert corpus.where(1) == f"{tmp_path / 'segments'}:2"
     assert [note.split(": ")[1] for note in corpus.notes] == [
         "no line for 1 utterances",
@@ -54,31 +55,30 @@ def test_segments_cut_recordings(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "where", "words"),
+    ("changes", "where", "code", "other"),
     [
-        ({"wav_scp": "u1 sox a.wav -t wav - |\nu2 b.wav\n"}, "wav.scp:1", "never run"),
-        ({"wav_scp": "u1 a.wav\nu2 raw.ark:2048\n"}, "wav.scp:2", "no audio file"),
-        ({"wav_scp": "u1 a.wav\nu2\n"}, "wav.scp:2", "not 'recording path'"),
-        ({"wav_scp": "u1 a.wav\nu2 b.wav\n\nu1 c.wav\n"}, "wav.scp:4", "the id of line 1 again"),
-        (
-            {"wav_scp": "u1 a.wav\nu2 b.wav\nu3 c.wav\n"},
-            "wav.scp:3",
-            "the id of this line is not in utt2spk",
-        ),
-        ({"utt2spk": "u1 a\nu2 b\nu3 a\n"}, "utt2spk:3", "the id of this line is not in wav.scp"),
-        ({"text": "u9 WORDS\n"}, "text:1", "the id of this line is not in wav.scp"),
-        ({"spk2gender": "eve f\n"}, "spk2gender:1", "the id of this line is not in utt2spk"),
-        ({"segments": "u1 u1 0 1\nu2 u7 0 1\n"}, "segments:2", "u7 is not in wav.scp"),
-        ({"segments": "u1 u1 0 1\nu2 u2 0 end\n"}, "segments:2", "give seconds"),
-        ({"segments": "u1 u1 2 1\nu2 u2 0 1\n"}, "segments:1", "0 ≤ start < end"),
+        ({"wav_scp": "u1 sox a.wav - |\nu2 b.wav\n"}, "wav.scp:1", "unsupported", "command"),
+        ({"wav_scp": "u1 a.wav\nu2 raw.ark:2048\n"}, "wav.scp:2", "unsupported", "raw.ark:2048"),
+        ({"wav_scp": "u1 a.wav\nu2\n"}, "wav.scp:2", "malformed-line", "recording path"),
+        ({"wav_scp": "u1 a\nu2 b\n\nu1 c\n"}, "wav.scp:4", "duplicate-id", "line 1"),
+        ({"wav_scp": "u1 a\nu2 b\nu3 c\n"}, "wav.scp:3", "unknown-name", "utt2spk"),
+        ({"utt2spk": "u1 a\nu2 b\nu3 a\n"}, "utt2spk:3", "unknown-name", "wav.scp"),
+        ({"text": "u9 WORDS\n"}, "text:1", "unknown-name", "wav.scp"),
+        ({"spk2gender": "eve f\n"}, "spk2gender:1", "unknown-name", "utt2spk"),
+        ({"utt2split": "u9 trial\n"}, "utt2split:1", "unknown-name", "wav.scp"),
+        ({"segments": "u1 u1 0 1\nu2 u7 0 1\n"}, "segments:2", "unknown-name", "u7"),
+        ({"segments": "u1 u1 0 1\nu2 u2 0 end\n"}, "segments:2", "malformed-line", "seconds"),
+        ({"segments": "u1 u1 2 1\nu2 u2 0 1\n"}, "segments:1", "out-of-range", "start"),
     ],
 )
-def test_defects(tmp_path: Path, changes: dict[str, str], where: str, words: str) -> None:
+def test_defects(
+    tmp_path: Path, changes: dict[str, str], where: str, code: str, other: str
+) -> None:
     write(tmp_path, **changes)
     with pytest.raises(DefectsError) as caught:
         read_kaldi(tmp_path)
     assert any(
-        defect.where == f"{tmp_path}/{where}" and words in defect.what
+        (defect.where, defect.code) == (f"{tmp_path}/{where}", code) and other in defect.what
         for defect in caught.value.defects
     ), caught.value.defects
 
@@ -87,14 +87,39 @@ def test_defects(tmp_path: Path, changes: dict[str, str], where: str, words: str
 def test_no_word_of_a_text_without_ids_is_shown(tmp_path: Path, text: str) -> None:
     with pytest.raises(DefectsError) as caught:
         read_kaldi(write(tmp_path, text=text))
-    told = " ".join(defect.what for defect in caught.value.defects).split()
-    assert told and not {"my", "name", "ann", "bob"} & set(told)
+    words = " ".join(defect.what for defect in caught.value.defects).split()
+    assert words and not {"my", "name", "ann", "bob"} & set(words)
 
 
 def test_a_directory_without_speakers_is_refused(tmp_path: Path) -> None:
     write(tmp_path, utt2spk="")
-    with pytest.raises(InputError, match="utt2spk: no such file"):
+    with raises_code("not-found") as caught:
         read_kaldi(tmp_path)
+    assert str(tmp_path / "utt2spk") in str(caught.value)
+
+
+def test_speakers_of_utterances(tmp_path: Path) -> None:
+    path = tmp_path / "utt2spk"
+    path.write_text("\ufeffu1 ann\r\n\nu2\t bob\n", encoding="utf-8")
+    assert read_utt2spk(path) == {"u1": "ann", "u2": "bob"}
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "code"),
+    [
+        ("u1\n", ":1", "malformed-line"),
+        ("u1 ann\nu2 ann lee\n", ":2", "malformed-line"),
+        ("u1 ann\n\nu1 bob\n", ":3", "duplicate-id"),
+        ("\n", "", "empty"),
+        ("", "", "empty"),
+    ],
+)
+def test_defects_of_speakers(tmp_path: Path, text: str, line: str, code: str) -> None:
+    path = tmp_path / "utt2spk"
+    path.write_text(text)
+    with raises_code(code) as caught:
+        read_utt2spk(path)
+    assert str(caught.value).startswith(f"{path}{line}: ")
 
 
 def test_paths_from_where_kaldi_was_started_are_found_and_said(
@@ -110,11 +135,11 @@ def test_paths_from_where_kaldi_was_started_are_found_and_said(
 
 
 def corpus_of(folder: Path, **changes: object) -> Corpus:
-    said = [
+    utterances = [
         Utterance("b-1", folder / "x.wav", "b", "m", "en", "WORDS HERE", "s1", "trial", **changes),  # type: ignore[arg-type]
         Utterance("a-1", folder / "y.wav", "a", "f"),
     ]
-    return Corpus("c", folder, tuple(said))
+    return Corpus("c", folder, tuple(utterances))
 
 
 @pytest.mark.parametrize("times", [{}, {"start": 1.25, "end": 2.5}, {"start": 0.5}])
@@ -122,7 +147,7 @@ def test_round_trip(tmp_path: Path, times: dict[str, float]) -> None:
     corpus = corpus_of(tmp_path, **times)
     written = write_kaldi(corpus, tmp_path / "kaldi")
     again = read_kaldi(written)
-    assert sorted(again, key=lambda one: one.id) == sorted(corpus, key=lambda one: one.id)
+    assert sorted(again, key=lambda said: said.id) == sorted(corpus, key=lambda said: said.id)
     assert (written / "segments").exists() == bool(times)
     ids = [line.split()[0] for line in (written / "utt2spk").read_text().splitlines()]
     assert ids == sorted(ids, key=str.encode)  # as Kaldi's own programs demand
@@ -144,28 +169,37 @@ def test_a_directory_moves_with_its_audio(tmp_path: Path) -> None:
 
 
 def test_several_whole_utterances_of_one_file_need_segments(tmp_path: Path) -> None:
-    said = tuple(Utterance(f"u{i}", tmp_path / "one.wav", "a") for i in range(2))
-    written = write_kaldi(Corpus("c", tmp_path, said), tmp_path / "kaldi")
-    assert read_kaldi(written).utterances == said
+    utterances = tuple(Utterance(f"u{i}", tmp_path / "one.wav", "a") for i in range(2))
+    written = write_kaldi(Corpus("c", tmp_path, utterances), tmp_path / "kaldi")
+    assert read_kaldi(written).utterances == utterances
 
 
 @pytest.mark.parametrize(
-    ("one", "words"),
+    ("utterance", "field"),
     [
-        (Utterance("a b", Path("a.wav"), "a"), "has blanks"),
-        (Utterance("a", Path("a.wav"), "ann lee"), "its speaker has blanks"),
-        (Utterance("a", Path("rm -rf |"), "a"), "cannot stand in wav.scp"),
-        (Utterance("a", Path("a.wav"), "a", channel=1), "mono"),
+        (Utterance("a b", Path("a.wav"), "a"), "its id"),
+        (Utterance("a", Path("a.wav"), "ann lee"), "its speaker"),
+        (Utterance("a", Path("rm -rf |"), "a"), "rm -rf |"),
+        (Utterance("a", Path("a.wav"), "a", channel=1), "channel 1"),
     ],
 )
-def test_what_kaldi_cannot_say_is_refused(tmp_path: Path, one: Utterance, words: str) -> None:
-    with pytest.raises(InputError, match=words):
-        write_kaldi(Corpus("c", tmp_path, (one,)), tmp_path / "kaldi")
+def test_what_kaldi_files_cannot_hold_is_refused(
+    tmp_path: Path, utterance: Utterance, field: str
+) -> None:
+    with raises_code("unsupported") as caught:
+        write_kaldi(Corpus("c", tmp_path, (utterance,)), tmp_path / "kaldi")
+    assert field in str(caught.value)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_speaker_with_two_genders_is_refused(tmp_path: Path) -> None:
+    utterances = tuple(Utterance(g, tmp_path / f"{g}.wav", "ann", gender=g) for g in "fm")
+    with raises_code("mismatch"):
+        write_kaldi(Corpus("c", tmp_path, utterances), tmp_path / "kaldi")
 
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
     (tmp_path / "kaldi").mkdir()
     write(tmp_path / "kaldi")
-    with pytest.raises(InputError, match="exists and is not empty"):
+    with raises_code("exists"):
         write_kaldi(corpus_of(tmp_path), tmp_path / "kaldi")

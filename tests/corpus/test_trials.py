@@ -9,7 +9,7 @@ import pytest
 from error_codes import raises_code
 
 from sottovoce.corpus import Corpus, Utterance
-from sottovoce.corpus.defects import DefectsError
+from sottovoce.corpus.reading import DefectsError
 from sottovoce.corpus.trials import TrialList, read_trials
 
 

@@ -52,7 +52,7 @@ class NeedsFit:
 def registered() -> Iterator[None]:
     METHODS.add(NeedsFit.name, NeedsFit)
     yield
-    del METHODS._own[NeedsFit.name]
+    del METHODS._added[NeedsFit.name]
 
 
 @pytest.mark.usefixtures("registered")

@@ -355,11 +355,10 @@ def test_every_utterance_of_an_archive_needs_a_speaker(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("utt-0\n", "line 1 is not"),
-        ("utt-0 ann\nutt-1 ann x\n", "line 2 is not"),
-        ("utt-0 ann\n\n", "line 2 is not"),
-        ("utt-0 ann\nutt-0 bob\n", "line 2 names utt-0 again"),
-        (b"\xff\n", "not a readable text"),
+        ("utt-0\n", "utt2spk:1: "),
+        ("utt-0 ann\nutt-1 ann x\n", "utt2spk:2: "),
+        ("utt-0 ann\n\nutt-0 bob\n", "utt2spk:3: "),
+        (b"\xff\n", "UTF-8"),
         (b"", "0 bytes"),
     ],
 )

@@ -9,7 +9,7 @@ from typing import Any
 from sottovoce.attack.embedding_sets import Material
 from sottovoce.attack.knowledge import Attacker, Form, Part
 from sottovoce.core.errors import InputError, first_few
-from sottovoce.core.files import check_there, read_json
+from sottovoce.core.files import check_exists, read_json
 from sottovoce.speaker.embeddings import Embeddings
 from sottovoce.speaker.linkage import LINKAGES, LinkageFunction, make_linkage
 from sottovoce.speaker.readers import read_embeddings
@@ -79,14 +79,14 @@ def read_attack(folder: Path) -> AttackFolder:
 
 def _read_record(path: Path) -> dict[str, Any]:
     folder = path.parent
-    check_there(folder)
+    check_exists(folder)
     if not path.is_file():
         attackers = sorted(one.parent.name for one in folder.glob(f"*/{RECORD}"))
         hint = "name the folder of one attacker, OUT/ATTACKER of sottovoce attack"
         if attackers:
             hint = f"name the folder of one attacker in it: {first_few(attackers, len(attackers))}"
         raise InputError(f"{folder}: no {RECORD}; {hint}")
-    check_there(path)
+    check_exists(path)
     return read_json(path, "run the attack again")
 
 

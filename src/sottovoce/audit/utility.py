@@ -17,8 +17,8 @@ from sottovoce.asr.recogniser import (
     understands,
 )
 from sottovoce.core.errors import SottovoceError, TooFewError
+from sottovoce.core.parallel import map_ahead
 from sottovoce.core.types import Audio, Progress
-from sottovoce.corpus.ahead import map_ahead
 from sottovoce.corpus.audio import load_audio
 from sottovoce.corpus.utterance import Corpus, Utterance
 from sottovoce.measure import quality as rating

@@ -10,8 +10,8 @@ import numpy as np
 from sottovoce.audit.steps import Speech
 from sottovoce.core.atomic_directory import refuse_inside
 from sottovoce.core.errors import InputError, SottovoceError
+from sottovoce.core.parallel import map_ahead
 from sottovoce.core.types import StageProgress
-from sottovoce.corpus.ahead import map_ahead
 from sottovoce.corpus.audio import load_audio
 from sottovoce.corpus.formats import open_corpus
 from sottovoce.corpus.utterance import Corpus, Utterance

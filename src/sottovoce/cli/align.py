@@ -129,14 +129,13 @@ def spoken_corpus(source: Path, text: Path | None, *, lacking: str = "give TEXT"
     ``lacking`` is what to do about utterances without transcript.
     """
     from sottovoce.core.errors import InputError
-    from sottovoce.core.files import check_there
+    from sottovoce.core.files import check_exists
     from sottovoce.corpus import Corpus, Utterance, open_corpus
-    from sottovoce.corpus.defects import Defects
-    from sottovoce.corpus.lines import read_entries, read_text
-    from sottovoce.corpus.trees import AUDIO
+    from sottovoce.corpus.reading import Defects, read_entries, read_text
+    from sottovoce.corpus.trees import AUDIO_ENDINGS
 
-    if source.suffix.lower() in AUDIO and not source.is_dir():
-        check_there(source)
+    if source.suffix.lower() in AUDIO_ENDINGS and not source.is_dir():
+        check_exists(source)
         if text is None:
             raise click.UsageError(f"{source}: what is said in it is not known; {lacking}")
         words = " ".join(read_text(text).split())

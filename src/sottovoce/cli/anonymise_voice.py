@@ -57,7 +57,7 @@ def command(
     averaged; of more, a manifest must name one.
     """
     from sottovoce.anonymise.voice import make_method
-    from sottovoce.core.files import check_there
+    from sottovoce.core.files import check_exists
 
     if listed:
         _list(json_to)
@@ -69,7 +69,7 @@ def command(
     settings = key_values(given)
     make_method(method, None, **settings)  # refuse wrong settings before a secret is written
     if str(source) != "builtin":
-        check_there(source)
+        check_exists(source)
     single = _is_audio(source)
     voices = None if single else _corpus(source, speaker, split)
     _refuse_target(source, target, single)
@@ -92,18 +92,18 @@ def command(
 
 
 def _is_audio(source: Path) -> bool:
-    from sottovoce.corpus.trees import AUDIO
+    from sottovoce.corpus.trees import AUDIO_ENDINGS
 
-    return source.is_file() and source.suffix.lower() in AUDIO
+    return source.is_file() and source.suffix.lower() in AUDIO_ENDINGS
 
 
 def _corpus(source: Path, speaker: str | None, split: str | None) -> Corpus:
     """The corpus there; a folder that is none but has audio in it counts as one."""
     from sottovoce.corpus import Corpus, Utterance, open_corpus
-    from sottovoce.corpus.trees import AUDIO
+    from sottovoce.corpus.trees import AUDIO_ENDINGS
 
     listed = sorted(source.iterdir()) if source.is_dir() else []
-    loose = [path for path in listed if path.suffix.lower() in AUDIO and not path.is_dir()]
+    loose = [path for path in listed if path.suffix.lower() in AUDIO_ENDINGS and not path.is_dir()]
     if not loose or any(path.name in ("manifest.csv", "wav.scp") for path in listed):
         if speaker is not None:
             raise click.UsageError("--speaker: the corpus says itself who speaks; leave it out")

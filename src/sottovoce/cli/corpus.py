@@ -12,7 +12,7 @@ from sottovoce.cli.options import JsonCommand, json_option, progress_bar, proven
 
 if TYPE_CHECKING:
     from sottovoce.corpus import Corpus, CorpusReport
-    from sottovoce.corpus.defects import Defect
+    from sottovoce.corpus.reading import Defect
 
 LISTED_DEFECTS = 50
 """Up to so many defects are listed, the others are counted; JSON has all."""
@@ -51,7 +51,7 @@ def check(path: Path, decode: bool, json_to: str | None) -> int:
     are no defects, 1 if there are some, and 2 if there is no corpus that could be read.
     """
     from sottovoce.corpus import open_corpus
-    from sottovoce.corpus.defects import DefectsError
+    from sottovoce.corpus.reading import DefectsError
 
     listed: Sequence[Defect] = ()
     try:

@@ -67,13 +67,13 @@ def command(
     from sottovoce.anonymise.recording.cutting import Cutting, cut_corpus
     from sottovoce.anonymise.recording.slice import check_seconds
     from sottovoce.core.atomic_directory import delete_on_failure
-    from sottovoce.core.files import check_there
+    from sottovoce.core.files import check_exists
     from sottovoce.corpus import open_corpus
 
     check_seconds(seconds)
     corpus = open_corpus(source) if hard else spoken_corpus(source, None, lacking=WITHOUT)
     if times is not None:
-        check_there(times)
+        check_exists(times)
     settings: Cutting = Cutting(seconds, rest, hard, lang)  # type: ignore[arg-type]
     with delete_on_failure(secret_file(target, secret_path)), progress_bar("cutting") as progress:
         drawn = find_secret(target, secret_path, reproducible)

@@ -1,4 +1,4 @@
-"""Loading NumPy's ``.npz`` and ``.npy`` files: never a pickle, every fault one line."""
+"""Loading NumPy's ``.npz`` and ``.npy`` files; pickled objects are never loaded."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import zipfile
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sottovoce.core.errors import InputError, first_line
+from sottovoce.core.types import AnyArray, Names
 
-Arrays = dict[str, NDArray[Any]]
+Arrays = dict[str, AnyArray]
+"""Arrays by name."""
 
-DAMAGE = (
+_DAMAGE = (
     zipfile.BadZipFile,
     zlib.error,
     tokenize.TokenError,
@@ -26,64 +26,117 @@ DAMAGE = (
     OverflowError,
     RuntimeError,
 )
-"""What the loader raises on bytes that are not what their header says, beside ValueError."""
+"""What NumPy raises, besides ValueError, on content that is not what the header says."""
 
 
 def load_arrays(
-    path: Path, needed: Sequence[str], others: Sequence[str] = (), *, save: str
+    path: Path, needed: Sequence[str], optional: Sequence[str] = (), *, save: str
 ) -> Arrays:
-    """Load the ``needed`` arrays of a ``.npz`` file and, of the ``others``, those it has.
+    """Load arrays of a ``.npz`` file.
 
-    ``save`` is the call that writes such a file, for messages.
+    Parameters
+    ----------
+    path : Path
+        The file.
+    needed : sequence of str
+        Names of arrays that it must have.
+    optional : sequence of str, optional
+        Names of arrays that are loaded if it has them.
+    save : str
+        The call that writes such a file, for messages.
+
+    Raises
+    ------
+    InputError
+        ``unknown-format``, ``damaged``, ``pickled`` or ``missing-array``.
     """
     try:
         with path.open("rb") as file:  # np.load would leave it open on an error
             if file.read(2) != b"PK":
-                raise InputError(f"{path}: not a .npz archive; write it with {save}")
+                raise InputError(
+                    f"{path}: not a .npz archive; write it with {save}", code="unknown-format"
+                )
             file.seek(0)
             with np.load(file, allow_pickle=False) as archive:
-                found = list(archive.files)
-                arrays = {name: archive[name] for name in (*needed, *others) if name in found}
-    except DAMAGE as error:
-        raise InputError(_damaged(path, error)) from None
+                names = list(archive.files)
+                arrays = {name: archive[name] for name in (*needed, *optional) if name in names}
+    except _DAMAGE as error:
+        raise _damaged(path, error) from None
     except ValueError as error:
-        raise InputError(_reason(path, error, save)) from None
+        raise _not_loaded(path, error, save) from None
     for name in needed:
         if name not in arrays:
-            have = ", ".join(found) or "nothing"
-            raise InputError(f"{path}: no array {name!r} (has {have}); use {save}")
+            raise InputError(
+                f"{path}: no array {name!r} (has {', '.join(names) or 'nothing'}); use {save}",
+                code="missing-array",
+            )
     return arrays
 
 
-def map_array(path: Path, *, save: str) -> NDArray[Any]:
-    """Map a ``.npy`` file into memory, to be read where it is looked at."""
+def map_array(path: Path, *, save: str) -> AnyArray:
+    """Map a ``.npy`` file into memory; parts of it are read when they are used.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    save : str
+        The call that writes such a file, for messages.
+
+    Raises
+    ------
+    InputError
+        ``unknown-format``, ``damaged`` or ``pickled``.
+    """
     try:
         with path.open("rb") as file:
             if file.read(6) != b"\x93NUMPY":
-                raise InputError(f"{path}: not a .npy array; write it with {save}")
-        mapped: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-    except DAMAGE as error:
-        raise InputError(_damaged(path, error)) from None
+                raise InputError(
+                    f"{path}: not a .npy array; write it with {save}", code="unknown-format"
+                )
+        mapped: AnyArray = np.load(path, mmap_mode="r", allow_pickle=False)
+    except _DAMAGE as error:
+        raise _damaged(path, error) from None
     except ValueError as error:
-        raise InputError(_reason(path, error, save)) from None
+        raise _not_loaded(path, error, save) from None
     return mapped
 
 
-def _reason(path: Path, error: ValueError, save: str) -> str:
+def _not_loaded(path: Path, error: ValueError, save: str) -> InputError:
     if any(word in str(error).lower() for word in ("pickle", "python objects")):
-        return f"{path}: holds Python objects, which are never loaded; save plain arrays: {save}"
+        return InputError(
+            f"{path}: holds Python objects, which are never loaded; save plain arrays: {save}",
+            code="pickled",
+        )
     return _damaged(path, error)
 
 
-def _damaged(path: Path, error: Exception) -> str:
-    return f"{path}: damaged or cut off ({first_line(error)}); write it again"
+def _damaged(path: Path, error: Exception) -> InputError:
+    return InputError(
+        f"{path}: damaged or cut off ({first_line(error)}); write it again", code="damaged"
+    )
 
 
-def as_text(names: NDArray[Any], where: str) -> NDArray[np.str_]:
-    """Names as text, whether they are text, numbers or bytes in UTF-8."""
+def names_as_text(names: AnyArray, source: str) -> Names:
+    """Convert names to text.
+
+    Parameters
+    ----------
+    names : array
+        Text, numbers, or bytes in UTF-8.
+    source : str
+        Where they come from, for messages.
+
+    Raises
+    ------
+    InputError
+        ``not-utf8``.
+    """
     if names.dtype.kind != "S":
         return names.astype(np.str_)
     try:
         return np.char.decode(names, "utf-8")
     except UnicodeDecodeError:
-        raise InputError(f"{where}: names are not UTF-8; save them as text") from None
+        raise InputError(
+            f"{source}: names are not UTF-8; save them as text", code="not-utf8"
+        ) from None

@@ -1,4 +1,4 @@
-"""Writing files whole or not at all, and telling whether a file is there and which it was."""
+"""Files: writing them whole or not at all, reading JSON objects, and fingerprints."""
 
 from __future__ import annotations
 
@@ -13,15 +13,36 @@ from sottovoce.core.errors import InputError
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write ``text`` in UTF-8 with ``\\n`` at line ends, as :func:`write_bytes` writes."""
+    """Write a text in UTF-8, whole or not at all; line ends stay as they are.
+
+    Parameters
+    ----------
+    path : Path
+        The file; an existing one is replaced, and missing folders are made.
+    text : str
+        Its content.
+    """
     write_bytes(path, text.encode())
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write ``data`` under a temporary name beside ``path`` and rename it: never half a file."""
+    """Write a file, whole or not at all: under a temporary name beside it, then renamed.
+
+    Parameters
+    ----------
+    path : Path
+        The file; an existing one is replaced, and missing folders are made.
+    data : bytes
+        Its content.
+
+    Raises
+    ------
+    InputError
+        ``not-writable``; the existing file is unchanged.
+    """
     try:
         if path.is_dir():
-            raise InputError(f"{path}: a folder is there; name a file")
+            raise InputError(f"{path}: a folder is there; name a file", code="not-writable")
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
@@ -33,7 +54,9 @@ def write_bytes(path: Path, data: bytes) -> None:
             os.unlink(temporary)
             raise
     except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror}); name another") from None
+        raise InputError(
+            f"{path}: cannot be written ({error.strerror}); name another", code="not-writable"
+        ) from None
 
 
 def current_umask() -> int:
@@ -43,40 +66,79 @@ def current_umask() -> int:
     return mask
 
 
-def check_there(path: Path) -> None:
-    """Refuse a path where nothing is, or an empty file."""
+def check_exists(path: Path) -> None:
+    """Refuse a path where there is nothing, or an empty file.
+
+    Parameters
+    ----------
+    path : Path
+        A file or folder.
+
+    Raises
+    ------
+    InputError
+        ``not-found``, ``empty`` or ``unreadable``.
+    """
     try:
         empty = path.is_file() and path.stat().st_size == 0
-        there = path.exists()
+        exists = path.exists()
     except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}); check the name") from None
-    if not there:
-        raise InputError(f"{path}: no such file; check the name")
+        raise InputError(
+            f"{path}: cannot be read ({error.strerror}); check the name", code="unreadable"
+        ) from None
+    if not exists:
+        raise InputError(f"{path}: no such file; check the name", code="not-found")
     if empty:
-        raise InputError(f"{path}: empty (0 bytes); write it again")
+        raise InputError(f"{path}: empty (0 bytes); write it again", code="empty")
 
 
 def read_json(path: Path, advice: str) -> dict[str, Any]:
-    """The object in a JSON file; ``advice`` is what to do if there is none."""
+    """Read a JSON object from a file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    advice : str
+        What to do about a file that cannot be used, the end of the error's message.
+
+    Raises
+    ------
+    InputError
+        ``unreadable``, ``not-json``, or ``wrong-type`` if it holds something else than an object.
+    """
     try:
-        found = json.loads(path.read_bytes())
+        value = json.loads(path.read_bytes())
     except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}); {advice}") from None
+        raise InputError(
+            f"{path}: cannot be read ({error.strerror}); {advice}", code="unreadable"
+        ) from None
     except (ValueError, RecursionError):
-        raise InputError(f"{path}: not JSON; {advice}") from None
-    if not isinstance(found, dict):
-        raise InputError(f"{path}: not a JSON object; {advice}")
-    return found
+        raise InputError(f"{path}: not JSON; {advice}", code="not-json") from None
+    if not isinstance(value, dict):
+        raise InputError(f"{path}: not a JSON object; {advice}", code="wrong-type")
+    return value
 
 
 def fingerprint(path: Path) -> dict[str, str | int]:
-    """Name, size and SHA-256 of a file; of a directory, over its files in order of name."""
+    """Return the name, size in bytes and SHA-256 of a file or folder.
+
+    Parameters
+    ----------
+    path : Path
+        A file; or a folder, of which the names and contents of its files count, by name.
+
+    Returns
+    -------
+    dict
+        ``name``, ``bytes`` and ``sha256``.
+    """
     files = sorted(p for p in path.iterdir() if p.is_file()) if path.is_dir() else [path]
     digest, size = hashlib.sha256(), 0
-    for one in files:
+    for file_path in files:
         if path.is_dir():
-            digest.update(one.name.encode() + b"\0")
-        with one.open("rb") as file:
+            digest.update(file_path.name.encode() + b"\0")
+        with file_path.open("rb") as file:
             while block := file.read(1 << 20):
                 digest.update(block)
                 size += len(block)

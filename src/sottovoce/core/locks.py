@@ -1,4 +1,4 @@
-"""One run at a time into one folder; the lock goes with the process, however it ends."""
+"""A lock on a folder, so that one run at a time writes into it; it ends with the process."""
 
 from __future__ import annotations
 
@@ -12,16 +12,27 @@ from typing import IO
 from sottovoce.core.errors import InputError
 
 NAME = ".sottovoce.lock"
+"""The file in a folder that is locked."""
 
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold a folder, made if it is not there; a second run is refused.
+    """Lock a folder for the duration of the ``with`` block.
 
-    If the work fails before it left anything, the folder is as it was.
+    If the block fails before it has written anything, the folder is left as it was.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder; made if it does not exist.
+
+    Raises
+    ------
+    InputError
+        ``locked`` if another run holds it, ``not-writable``.
     """
     path = folder / NAME
-    there, held = folder.exists(), path.exists()
+    folder_existed, lock_existed = folder.exists(), path.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         file = path.open("a+b")
@@ -31,9 +42,9 @@ def locked(folder: Path) -> Iterator[None]:
         ) from None
     with file:
         try:
-            _take(file)
+            _lock(file)
             if not os.path.samestat(os.fstat(file.fileno()), path.stat()):
-                raise BlockingIOError  # the run that failed has removed this one
+                raise BlockingIOError  # a run that failed has removed this file meanwhile
         except OSError:
             raise InputError(
                 f"{folder}: another run is writing into it; wait for it or name another folder",
@@ -42,28 +53,28 @@ def locked(folder: Path) -> Iterator[None]:
         try:
             yield
         except BaseException:
-            if not held:
-                _remove_empty(folder, there)
+            if not lock_existed:
+                _remove_unused(folder, folder_existed)
             raise
 
 
-def _remove_empty(folder: Path, there: bool) -> None:
-    """Remove the lock if nothing else is in the folder, and a folder that was not there."""
+def _remove_unused(folder: Path, folder_existed: bool) -> None:
+    """Remove the lock if nothing else is in the folder, and the folder if it was made here."""
     with suppress(OSError):
         if [path.name for path in folder.iterdir()] == [NAME]:
             (folder / NAME).unlink()
-            if not there:
+            if not folder_existed:
                 folder.rmdir()
 
 
 if sys.platform == "win32":
     import msvcrt
 
-    def _take(file: IO[bytes]) -> None:
+    def _lock(file: IO[bytes]) -> None:
         msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
 
 else:
     import fcntl
 
-    def _take(file: IO[bytes]) -> None:
+    def _lock(file: IO[bytes]) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

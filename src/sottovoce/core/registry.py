@@ -1,6 +1,6 @@
-"""One small registry: names to things, with entry points and "did you mean …".
+"""A registry of named objects, such as measures or corpus formats, that other packages extend.
 
-A package adds its own with an entry point in the registry's group, e.g.
+A package adds an object with an entry point in the registry's group, e.g.
 
     [project.entry-points."sottovoce.measures"]
     my_measure = "my_package:MY_MEASURE"
@@ -21,46 +21,78 @@ T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """Things of one kind by name.
+    """Objects of one kind by name: those of this package, then those of others.
 
     >>> colours: Registry[str] = Registry("colour", group="example.colours")
     >>> colours.add("red", "#f00")
     '#f00'
     >>> colours["red"]
     '#f00'
+
+    Parameters
+    ----------
+    kind : str
+        What the objects are, for messages.
+    group : str
+        Group of the entry points of other packages.
     """
 
     def __init__(self, kind: str, *, group: str) -> None:
         self.kind = kind
         self.group = group
-        self._own: dict[str, T] = {}
+        self._added: dict[str, T] = {}
 
-    def add(self, name: str, thing: T) -> T:
-        """Register ``thing`` under ``name``; a name can be taken once."""
-        if name in self._own:
-            raise UsageError(f"{self.kind} {name!r} is registered already: choose another name")
-        self._own[name] = thing
-        return thing
+    def add(self, name: str, item: T) -> T:
+        """Register an object and return it.
+
+        Parameters
+        ----------
+        name : str
+            Its name, which must be free.
+        item : T
+            The object.
+
+        Raises
+        ------
+        UsageError
+            ``exists`` if the name is taken.
+        """
+        if name in self._added:
+            raise UsageError(
+                f"{self.kind} {name!r} is registered already: choose another name", code="exists"
+            )
+        self._added[name] = item
+        return item
 
     def __getitem__(self, name: str) -> T:
-        if name in self._own:
-            return self._own[name]
+        if name in self._added:
+            return self._added[name]
         for point in entry_points(group=self.group):
             if point.name == name:
-                thing: T = point.load()
-                return thing
+                item: T = point.load()
+                return item
         raise UsageError(did_you_mean(self.kind, name, list(self)), code="unknown-name")
 
     def __iter__(self) -> Iterator[str]:
-        yield from self._own
-        yield from (p.name for p in entry_points(group=self.group) if p.name not in self._own)
+        yield from self._added
+        yield from (p.name for p in entry_points(group=self.group) if p.name not in self._added)
 
     def __contains__(self, name: object) -> bool:
         return name in list(self)
 
 
 def did_you_mean(kind: str, name: str, known: list[str]) -> str:
-    """Say that ``name`` is unknown, with the nearest known name or the whole list."""
+    """Return the message that a name is unknown, with the nearest known one or the whole list.
+
+    Parameters
+    ----------
+    kind : str
+        What is named, such as ``measure``.
+    name : str
+        The unknown name.
+    known : list of str
+        All names.
+    """
     near = get_close_matches(name, known, n=1, cutoff=0.6)
     hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(sorted(known))}"
     return f"no {kind} is called {name!r}; {hint}"

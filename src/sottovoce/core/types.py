@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,8 @@ RealArray = NDArray[np.floating]
 """Numbers in single or double precision, of any shape."""
 IntArray = NDArray[np.int64]
 """Whole numbers, such as counts, row numbers or labels, of any shape."""
+AnyArray = NDArray[Any]
+"""An array of a type that is not known yet, such as one from a file."""
 Names = NDArray[np.str_]
 """Ids as text, such as those of speakers or utterances."""
 

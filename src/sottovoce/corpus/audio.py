@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from sottovoce.core.errors import InputError, UsageError
 from sottovoce.core.files import write_bytes
+from sottovoce.core.parallel import map_ahead
 from sottovoce.core.types import Audio, SampleRate
-from sottovoce.corpus.ahead import map_ahead
 from sottovoce.corpus.utterance import Utterance
 
 F = TypeVar("F", bound=np.floating)

@@ -9,11 +9,11 @@ from pathlib import Path
 from statistics import median
 
 from sottovoce.core.errors import InputError
+from sottovoce.core.parallel import map_ahead
 from sottovoce.core.records import Record
 from sottovoce.core.types import Progress
-from sottovoce.corpus.ahead import map_ahead
 from sottovoce.corpus.audio import Length, load_length, load_native
-from sottovoce.corpus.defects import Defect
+from sottovoce.corpus.reading import Defect
 from sottovoce.corpus.utterance import Corpus, Utterance
 
 UNKNOWN = "unknown"

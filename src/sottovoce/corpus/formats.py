@@ -1,6 +1,14 @@
-"""Which format a corpus has: looked for in a fixed order, and said when nothing fits.
+"""The registry of corpus formats, and opening a corpus of any of them.
 
-A package adds its own with an entry point in the group ``sottovoce.corpora``: a :class:`Format`.
+Formats are tried in the order of the registry; the first that recognises a path reads it. A package
+adds a format with an entry point in the group ``sottovoce.corpora`` that names a :class:`Format`:
+
+    [project.entry-points."sottovoce.corpora"]
+    my_format = "my_package:MY_FORMAT"
+
+where ``MY_FORMAT = Format("index.xml (my format)", is_my_format, read_my_format)``. Its reader
+returns a :class:`~sottovoce.corpus.utterance.Corpus` and opens no audio; one that uses
+:class:`~sottovoce.corpus.reading.CorpusBuilder` reports all defects at once, with file and line.
 """
 
 from __future__ import annotations
@@ -10,7 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sottovoce.core.errors import InputError
-from sottovoce.core.files import check_there
+from sottovoce.core.files import check_exists
 from sottovoce.core.registry import Registry
 from sottovoce.corpus.kaldi import read_kaldi
 from sottovoce.corpus.lhotse import is_lhotse, read_lhotse
@@ -30,13 +38,14 @@ from sottovoce.corpus.utterance import Corpus
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format: what it is told by, in words and as a function, and its reader."""
+    """A corpus format."""
 
     sign: str
-    """What a folder of this format has, for the message that nothing fits."""
+    """What a folder of this format contains, for the message that no format fits."""
     recognises: Callable[[Path], bool]
-    """Whether a path that exists, a file or a folder, is of this format."""
+    """Tells whether a path that exists, a file or a folder, is of this format."""
     read: Callable[[Path], Corpus]
+    """Reads the corpus; opens no audio."""
 
 
 def _is_manifest(path: Path) -> bool:
@@ -73,35 +82,50 @@ FORMATS.add(
 )
 
 FOLDERS = Format("a folder of audio for each speaker", _folder(is_folder_per_speaker), read_folders)
-"""Fits much of what the others fit too, so it is asked last."""
+"""Recognises many trees of other formats too, so it is tried last, after those of plug-ins."""
 
 
 def open_corpus(path: Path | str) -> Corpus:
     """Read a corpus of any known format; no audio is opened.
 
-    The first that fits is taken: a manifest, a Kaldi directory, Lhotse manifests, the trees of
-    Common Voice, VCTK and LibriSpeech, then folders named after speakers. A list may also be named
-    itself, where a folder has several. ``builtin`` is the synthetic corpus that is made on first
-    use, unless there is something of that name.
+    Parameters
+    ----------
+    path : Path or str
+        A folder, or a list such as a manifest where a folder has several. The first format that
+        recognises it is taken: a manifest, a Kaldi directory, Lhotse manifests, the trees of
+        Common Voice, VCTK and LibriSpeech, formats of plug-ins, then folders named after speakers.
+        ``builtin`` is the synthetic corpus, which is made on first use, unless there is a file or
+        folder of that name.
+
+    Raises
+    ------
+    InputError
+        If there is nothing at the path, or no format recognises it.
+    DefectsError
+        With all lines of a list that cannot be used.
     """
     path = Path(path)
     if str(path) == BUILTIN and not path.exists():
         from sottovoce.corpus.demo.builtin import builtin_corpus
 
-        made = read_manifest(builtin_corpus())
-        return replace(made, name="built-in corpus (synthetic)")
-    check_there(path)
+        return replace(read_manifest(builtin_corpus()), name="built-in corpus (synthetic)")
+    check_exists(path)
     formats = [*(FORMATS[name] for name in FORMATS), FOLDERS]
     try:
-        for one in formats:
-            if one.recognises(path):
-                return one.read(path)
+        for candidate in formats:
+            if candidate.recognises(path):
+                return candidate.read(path)
     except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}); check its rights") from None
+        raise InputError(
+            f"{path}: cannot be read ({error.strerror}); check its rights", code="unreadable"
+        ) from None
     if path.is_file():
         raise InputError(
             f"{path}: not a list of utterances; name a manifest .csv, a Common Voice .tsv beside "
-            "clips/, a Lhotse .jsonl or .jsonl.gz, or the corpus's folder"
+            "clips/, a Lhotse .jsonl or .jsonl.gz, or the corpus's folder",
+            code="unknown-format",
         )
-    looked = "; ".join(one.sign for one in formats)
-    raise InputError(f"{path}: no corpus; looked for {looked}. Write a {NAME}")
+    signs = "; ".join(candidate.sign for candidate in formats)
+    raise InputError(
+        f"{path}: no corpus; looked for {signs}. Write a {NAME}", code="unknown-format"
+    )

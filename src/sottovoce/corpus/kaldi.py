@@ -1,6 +1,6 @@
 """Kaldi data directories: everything that is peculiar to Kaldi is in here.
 
-    wav.scp       recording path        no commands: they are refused, never run
+    wav.scp       recording path        commands are refused, never run
     utt2spk       utterance speaker
     segments      utterance recording start end      optional; end -1 is the end of the file
     text          utterance words       optional
@@ -13,44 +13,85 @@ Without ``segments`` the ids in ``wav.scp`` are those of utterances.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import partial
 from pathlib import Path
 
 from sottovoce.core.atomic_directory import atomic_directory
 from sottovoce.core.errors import InputError
 from sottovoce.core.files import write_text
-from sottovoce.corpus.defects import Defects
-from sottovoce.corpus.gather import Gathering
-from sottovoce.corpus.lines import Entries, read_entries
-from sottovoce.corpus.paths import base_of, folder_name, portable
+from sottovoce.corpus.paths import base_folder, folder_name, portable_path
+from sottovoce.corpus.reading import CorpusBuilder, Defects, DefectsError, Entries, read_entries
 from sottovoce.corpus.utterance import Corpus, Utterance
 
-WORDS = {"language": "utt2lang", "session": "utt2session", "split": "utt2split"}
-"""Files of one word an utterance; Kaldi itself knows the first only."""
-FILES = ("wav.scp", "utt2spk", "spk2utt", "segments", "text", "spk2gender", *WORDS.values())
+WORD_FILES = {"language": "utt2lang", "session": "utt2session", "split": "utt2split"}
+"""Files of one word an utterance, by field; Kaldi itself has only the first."""
+FILES = ("wav.scp", "utt2spk", "spk2utt", "segments", "text", "spk2gender", *WORD_FILES.values())
 """All files that a directory may have."""
 
-TO_END = -1.0
+END_OF_FILE = -1.0
 _ARCHIVE = re.compile(r"\.ark:\d+$")
 
 
 def read_kaldi(folder: Path | str) -> Corpus:
-    """Read a data directory; files are joined by id, the order of lines means nothing.
+    """Read a data directory.
 
-    Every utterance needs a speaker and a recording, and a line whose id nothing else has is a
-    defect. Only an utterance without a line in ``text`` is none: the corpus's notes count them.
+    Files are joined by id; the order of lines has no influence. Every utterance needs a speaker and
+    a recording, and an id that is in one file only is a defect. The exception is an utterance
+    without a line in ``text``: the notes of the corpus count them.
+
+    Parameters
+    ----------
+    folder : Path or str
+        The directory.
+
+    Raises
+    ------
+    DefectsError
+        With all lines that cannot be used.
     """
     folder = Path(folder)
     tables = _Tables(folder, Defects())
     tables.join()
     tables.defects.refuse_any()
-    base, notes = base_of((path for _, path in tables.recordings.values()), folder)
-    gathered = Gathering(tables.defects)
-    for key, (line, _) in tables.listed.items():
-        gathered.add(tables.source, line, partial(tables.utterance, key, base))
-    notes = (*notes, *tables.notes())
-    return gathered.corpus(folder_name(folder), folder, tables.source, notes)
+    base, notes = base_folder((path for _, path in tables.recordings.values()), folder)
+    builder = CorpusBuilder(tables.defects)
+    for key, (line, _) in tables.utterances.items():
+        builder.add(tables.source, line, partial(tables.utterance, key, base))
+    return builder.corpus(folder_name(folder), folder, tables.source, (*notes, *tables.notes()))
+
+
+def read_utt2spk(path: Path) -> dict[str, str]:
+    """Read the speakers of utterances.
+
+    Parameters
+    ----------
+    path : Path
+        A file with lines ``utterance speaker``; blank lines are skipped.
+
+    Returns
+    -------
+    dict of str to str
+        The speaker of each utterance.
+
+    Raises
+    ------
+    InputError
+        ``malformed-line`` or ``duplicate-id`` with the number of the first such line; ``empty``.
+    """
+    defects = Defects()
+    entries = read_entries(path, "utterance speaker", defects)
+    for line, speaker in entries.values():
+        if len(speaker.split()) > 1:
+            defects.add(path, line, "not 'utterance speaker'; correct the line")
+    try:
+        defects.refuse_any()
+    except DefectsError as error:
+        first = error.defects[0]
+        raise InputError(str(first), code=first.code) from None
+    if not entries:
+        raise InputError(f"{path}: empty; write lines 'utterance speaker'", code="empty")
+    return {utterance: speaker for utterance, (_, speaker) in entries.items()}
 
 
 class _Tables:
@@ -61,56 +102,66 @@ class _Tables:
         self.recordings = read_entries(folder / "wav.scp", "recording path", defects)
         self.speakers = read_entries(folder / "utt2spk", "utterance speaker", defects)
         self.segments = self._optional("segments", "utterance recording start end")
-        self.text = self._optional("text", "utterance words", rest=False)
+        self.text = self._optional("text", "utterance words", value=False)
         self.genders = self._optional("spk2gender", "speaker f|m")
-        self.words = {name: self._optional(WORDS[name], "utterance word") for name in WORDS}
+        self.words = {
+            field: self._optional(name, "utterance word") for field, name in WORD_FILES.items()
+        }
         self.source = folder / ("wav.scp" if self.segments is None else "segments")
-        self.listed = self.recordings if self.segments is None else self.segments
+        self.utterances = self.recordings if self.segments is None else self.segments
 
-    def _optional(self, name: str, form: str, *, rest: bool = True) -> Entries | None:
+    def _optional(self, name: str, form: str, *, value: bool = True) -> Entries | None:
         path = self.folder / name
-        return read_entries(path, form, self.defects, rest=rest) if path.exists() else None
+        return read_entries(path, form, self.defects, value=value) if path.exists() else None
 
     def join(self) -> None:
-        """Find every id that one file has and another lacks, and every path that is none."""
+        """Note every id that is in one file only, and every recording that is no audio file."""
         for line, path in self.recordings.values():
-            if what := _not_a_path(path):
-                self.defects.add(self.folder / "wav.scp", line, what)
+            if message := _not_a_path(path):
+                self.defects.add(self.folder / "wav.scp", line, message, code="unsupported")
         if self.segments is not None:
             self._check_segments(self.segments)
-        self._strangers(self.source, self.listed, self.speakers, "utt2spk")
-        names = {speaker for _, speaker in self.speakers.values()}
-        for file, entries, known in (
-            ("utt2spk", self.speakers, self.listed),
-            ("text", self.text, self.listed),
-            ("spk2gender", self.genders, names),
-            *((WORDS[name], self.words[name], self.listed) for name in WORDS),
+        self._refuse_unmatched(self.source.name, self.utterances, self.speakers, "utt2spk")
+        for name, entries in (
+            ("utt2spk", self.speakers),
+            ("text", self.text),
         ):
-            self._strangers(self.folder / file, entries or {}, known, self._of(known))
+            self._refuse_unmatched(name, entries, self.utterances, self.source.name)
+        speakers = {speaker for _, speaker in self.speakers.values()}
+        self._refuse_unmatched("spk2gender", self.genders, speakers, "utt2spk")
+        for field, name in WORD_FILES.items():
+            self._refuse_unmatched(name, self.words[field], self.utterances, self.source.name)
 
-    def _of(self, known: object) -> str:
-        return self.source.name if known is self.listed else "utt2spk"
-
-    def _strangers(self, path: Path, entries: Entries, known: Iterable[str], other: str) -> None:
-        known = known if isinstance(known, dict | set) else set(known)
-        for key, (line, _) in entries.items():
+    def _refuse_unmatched(
+        self, name: str, entries: Entries | None, known: Collection[str], other: str
+    ) -> None:
+        """Note the lines of a file whose ids another file lacks."""
+        for key, (line, _) in (entries or {}).items():
             if key not in known:
-                what = f"the id of this line is not in {other}; the files must match"
-                self.defects.add(path, line, what)  # not the id: without one it is a word
+                # the id itself is not shown: in a text without ids it is a word of a transcript
+                message = f"the id of this line is not in {other}; the files must match"
+                self.defects.add(self.folder / name, line, message, code="unknown-name")
 
     def _check_segments(self, segments: Entries) -> None:
         path = self.folder / "segments"
-        for line, rest in segments.values():
-            words = rest.split()
+        for line, text in segments.values():
+            words = text.split()
             if len(words) != 3 or _seconds(words[1:]) is None:
-                what = "not 'utterance recording start end'; give seconds"
-                self.defects.add(path, line, what)
+                self.defects.add(path, line, "not 'utterance recording start end'; give seconds")
             elif words[0] not in self.recordings:
-                what = f"recording {words[0]} is not in wav.scp; the files must match"
-                self.defects.add(path, line, what)
+                message = f"recording {words[0]} is not in wav.scp; the files must match"
+                self.defects.add(path, line, message, code="unknown-name")
 
     def utterance(self, key: str, base: Path) -> Utterance:
-        """One utterance from all tables, once they have been joined."""
+        """Build an utterance from all tables, once they have been joined.
+
+        Parameters
+        ----------
+        key : str
+            Its id.
+        base : Path
+            The folder that relative paths start from.
+        """
         recording, start, end = key, None, None
         if self.segments is not None:
             recording, *times = self.segments[key][1].split()
@@ -120,33 +171,33 @@ class _Tables:
             key,
             base / self.recordings[recording][1],
             speaker,
-            gender=_rest(self.genders, speaker),
-            language=_rest(self.words["language"], key),
-            transcript=_rest(self.text, key),
-            session=_rest(self.words["session"], key),
-            split=_rest(self.words["split"], key),
+            gender=_value(self.genders, speaker),
+            language=_value(self.words["language"], key),
+            transcript=_value(self.text, key),
+            session=_value(self.words["session"], key),
+            split=_value(self.words["split"], key),
             start=start,
             end=end,
         )
 
     def notes(self) -> list[str]:
-        """What is lacking but no defect."""
+        """Describe what is missing but no defect."""
         notes = []
-        if self.text is not None and (lacking := len(self.listed) - len(self.text)):
-            notes.append(f"{self.folder / 'text'}: no line for {lacking:,} utterances")
+        if self.text is not None and (missing := len(self.utterances) - len(self.text)):
+            notes.append(f"{self.folder / 'text'}: no line for {missing:,} utterances")
         if self.segments is not None:
-            used = {rest.split()[0] for _, rest in self.segments.values()}
-            if idle := len(self.recordings.keys() - used):
-                notes.append(f"{self.folder / 'wav.scp'}: {idle:,} recordings have no segment")
+            used = {text.split()[0] for _, text in self.segments.values()}
+            if unused := len(self.recordings.keys() - used):
+                notes.append(f"{self.folder / 'wav.scp'}: {unused:,} recordings have no segment")
         return notes
 
 
-def _rest(entries: Entries | None, key: str) -> str:
+def _value(entries: Entries | None, key: str) -> str:
     return entries[key][1] if entries and key in entries else ""
 
 
 def _not_a_path(path: str) -> str:
-    """What is wrong with the second part of a line of ``wav.scp``, if anything."""
+    """Return what is wrong with the path in a line of ``wav.scp``; empty if nothing is."""
     if path.endswith("|") or path.startswith("|"):
         return "a command, and commands are never run; write its output to a file and name that"
     if path == "-" or _ARCHIVE.search(path):
@@ -155,12 +206,12 @@ def _not_a_path(path: str) -> str:
 
 
 def _seconds(words: list[str]) -> tuple[float | None, float | None] | None:
-    """Start and end; nothing for the ends of the file, None for what is no pair of numbers."""
+    """Parse start and end, each None at an end of the file; None if they are not two numbers."""
     try:
         start, end = map(float, words)
     except ValueError:
         return None
-    if end == TO_END:
+    if end == END_OF_FILE:
         return (start or None), None
     return start, end
 
@@ -169,10 +220,22 @@ def _seconds(words: list[str]) -> tuple[float | None, float | None] | None:
 
 
 def write_kaldi(corpus: Corpus, folder: Path | str) -> Path:
-    """Write a data directory, whole or not at all, into a folder that is new or empty.
+    """Write a data directory, whole or not at all.
 
     Files below the folder are named relative to it, others by absolute paths. ``extra`` has no
     place in such a directory and is left out.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        What is listed.
+    folder : Path or str
+        A folder that is new or empty.
+
+    Returns
+    -------
+    Path
+        The folder.
     """
     folder = Path(folder)
     files = kaldi_files(corpus, folder)
@@ -183,30 +246,41 @@ def write_kaldi(corpus: Corpus, folder: Path | str) -> Path:
 
 
 def _sorted(lines: Iterable[str]) -> list[str]:
-    """In Kaldi's order: by the bytes of the first word."""
+    """Sort lines as Kaldi does: by the bytes of the first word."""
     return sorted(lines, key=lambda line: line.split(" ", 1)[0].encode())
 
 
 def kaldi_files(corpus: Corpus, folder: Path) -> dict[str, str]:
-    """The text of each file for a directory ``folder``, ``wav.scp`` last.
+    """Return the text of each file of a data directory by name, ``wav.scp`` last.
 
-    What Kaldi has no way to say is refused.
+    Parameters
+    ----------
+    corpus : Corpus
+        What is listed.
+    folder : Path
+        The directory, which paths are relative to.
+
+    Raises
+    ------
+    InputError
+        ``empty``, or ``unsupported`` for an utterance that these files cannot describe.
     """
     if not len(corpus):
-        raise InputError(f"{corpus.name}: no utterances; there is nothing to write")
-    for one in corpus:
-        _refuse_unwritable(one, folder)
+        raise InputError(f"{corpus.name}: no utterances; there is nothing to write", code="empty")
+    for utterance in corpus:
+        _refuse_unwritable(utterance, folder)
     files = {
-        "utt2spk": [f"{one.id} {one.speaker}" for one in corpus],
+        "utt2spk": [f"{utterance.id} {utterance.speaker}" for utterance in corpus],
         "spk2utt": [
-            f"{speaker} {' '.join(_sorted(one.id for one in own))}"
-            for speaker, own in corpus.by_speaker().items()
+            f"{speaker} {' '.join(_sorted(utterance.id for utterance in utterances))}"
+            for speaker, utterances in corpus.by_speaker().items()
         ],
-        "text": _words(corpus, lambda one: one.transcript),
-        "spk2gender": [f"{who} {gender}" for who, gender in _genders(corpus).items()],
+        "text": _word_lines(corpus, lambda utterance: utterance.transcript),
+        "spk2gender": [f"{speaker} {gender}" for speaker, gender in _genders(corpus).items()],
     }
-    for field, name in WORDS.items():
-        files[name] = [f"{one.id} {getattr(one, field)}" for one in corpus if getattr(one, field)]
+    for field, name in WORD_FILES.items():
+        words = {utterance.id: getattr(utterance, field) for utterance in corpus}
+        files[name] = [f"{key} {word}" for key, word in words.items() if word]
     files |= _audio_files(corpus, folder)
     return {
         name: "".join(f"{line}\n" for line in _sorted(lines))
@@ -216,41 +290,49 @@ def kaldi_files(corpus: Corpus, folder: Path) -> dict[str, str]:
 
 
 def _audio_files(corpus: Corpus, folder: Path) -> dict[str, list[str]]:
-    """``wav.scp`` and, where a recording is cut or holds several utterances, ``segments``."""
+    """Return ``wav.scp`` and, if a recording is cut or has several utterances, ``segments``."""
     recording_of: dict[Path, str] = {}
-    for one in corpus:
-        recording_of.setdefault(one.path, one.id)
-    cut = any(one.start is not None or one.end is not None for one in corpus)
-    scp = [f"{name} {portable(path, folder)}" for path, name in recording_of.items()]
+    for utterance in corpus:
+        recording_of.setdefault(utterance.path, utterance.id)
+    cut = any(utterance.start is not None or utterance.end is not None for utterance in corpus)
+    scp = [f"{name} {portable_path(path, folder)}" for path, name in recording_of.items()]
     if not cut and len(recording_of) == len(corpus):
         return {"wav.scp": scp}
     segments = [
-        f"{one.id} {recording_of[one.path]} {one.start or 0:.6g} "
-        f"{TO_END if one.end is None else one.end:.6g}"
-        for one in corpus
+        f"{utterance.id} {recording_of[utterance.path]} {utterance.start or 0:.6g} "
+        f"{END_OF_FILE if utterance.end is None else utterance.end:.6g}"
+        for utterance in corpus
     ]
     return {"segments": segments, "wav.scp": scp}
 
 
-def _words(corpus: Corpus, field: Callable[[Utterance], str]) -> list[str]:
-    return [f"{one.id} {' '.join(field(one).split())}" for one in corpus if field(one).strip()]
+def _word_lines(corpus: Corpus, field: Callable[[Utterance], str]) -> list[str]:
+    texts = {utterance.id: " ".join(field(utterance).split()) for utterance in corpus}
+    return [f"{key} {text}" for key, text in texts.items() if text]
 
 
 def _genders(corpus: Corpus) -> dict[str, str]:
     genders: dict[str, str] = {}
-    for one in corpus:
-        if one.gender and genders.setdefault(one.speaker, one.gender) != one.gender:
-            raise InputError(f"{corpus.name}: two genders for speaker {one.speaker}; correct one")
+    for utterance in corpus:
+        speaker, gender = utterance.speaker, utterance.gender
+        if gender and genders.setdefault(speaker, gender) != gender:
+            raise InputError(
+                f"{corpus.name}: two genders for speaker {speaker}; correct one", code="mismatch"
+            )
     return genders
 
 
-def _refuse_unwritable(one: Utterance, folder: Path) -> None:
+def _refuse_unwritable(utterance: Utterance, folder: Path) -> None:
     for field in ("id", "speaker", "gender", "language", "session", "split"):
-        word = getattr(one, field)
+        word = getattr(utterance, field)
         if len(word.split()) > 1 or word != word.strip():
-            raise InputError(f"utterance {one.id!r}: its {field} has blanks, Kaldi needs one word")
-    path = portable(one.path, folder)
+            raise _unsupported(utterance, f"its {field} has blanks, Kaldi needs one word")
+    path = portable_path(utterance.path, folder)
     if path != " ".join(path.splitlines()).strip() or _not_a_path(path):
-        raise InputError(f"utterance {one.id!r}: {path!r} cannot stand in wav.scp; rename it")
-    if one.channel is not None:
-        raise InputError(f"utterance {one.id!r}: channel {one.channel}, Kaldi needs mono files")
+        raise _unsupported(utterance, f"{path!r} cannot stand in wav.scp; rename it")
+    if utterance.channel is not None:
+        raise _unsupported(utterance, f"channel {utterance.channel}, Kaldi needs mono files")
+
+
+def _unsupported(utterance: Utterance, message: str) -> InputError:
+    return InputError(f"utterance {utterance.id!r}: {message}", code="unsupported")

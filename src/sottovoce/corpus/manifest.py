@@ -15,41 +15,47 @@ from pathlib import Path
 
 from sottovoce.core.errors import InputError
 from sottovoce.core.files import write_text
-from sottovoce.corpus.defects import Defects, place
-from sottovoce.corpus.gather import Gathering
-from sottovoce.corpus.lines import read_text
-from sottovoce.corpus.paths import folder_name, path_notes, portable
+from sottovoce.corpus.paths import folder_name, path_notes, portable_path
+from sottovoce.corpus.reading import CorpusBuilder, Defects, place, read_text
 from sottovoce.corpus.utterance import Corpus, Utterance
 
 NAME = "manifest.csv"
 NEEDED = ("utterance", "path", "speaker")
 WORDS = ("gender", "language", "transcript", "session", "split")
 NUMBERS = ("start", "end", "channel")
-OWN = (*NEEDED, *WORDS, *NUMBERS)
-SHIFTED = "and quote cells with commas"
-"""What may be wrong with a cell that is not shown, since it may be a piece of a transcript."""
+COLUMNS = (*NEEDED, *WORDS, *NUMBERS)
+_QUOTING_ADVICE = "and quote cells with commas"
+"""A wrong cell is not shown: after a missing quote it may be a piece of a transcript."""
 
 Row = dict[str, str]
 
 
 def read_manifest(path: Path | str) -> Corpus:
-    """Read a manifest, or the ``manifest.csv`` of a folder.
+    """Read a manifest.
 
-    All rows that cannot be used are told at once, in a :class:`~.defects.DefectsError`.
+    Parameters
+    ----------
+    path : Path or str
+        A manifest, or a folder with a ``manifest.csv``.
+
+    Raises
+    ------
+    DefectsError
+        With all rows that cannot be used.
     """
     path = Path(path)
     path = path / NAME if path.is_dir() else path
-    gathered = Gathering()
+    builder = CorpusBuilder()
     listed = []
-    for line, row in _rows(path, gathered.defects):
-        gathered.add(path, line, partial(_utterance, row, path.parent))
+    for line, row in _rows(path, builder.defects):
+        builder.add(path, line, partial(_utterance, row, path.parent))
         listed.append((place(path, line), row["path"]))
     name = folder_name(path.parent) if path.name == NAME else path.stem
-    return gathered.corpus(name, path.parent, path, path_notes(listed))
+    return builder.corpus(name, path.parent, path, path_notes(listed))
 
 
 def _rows(path: Path, defects: Defects) -> Iterator[tuple[int, Row]]:
-    """Rows by column, with the line each begins in; rows of a wrong length are defects."""
+    """Read rows by column, with the line each begins in; rows of a wrong length are defects."""
     reader = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
     header: list[str] | None = None
     begin = 1
@@ -61,14 +67,16 @@ def _rows(path: Path, defects: Defects) -> Iterator[tuple[int, Row]]:
             if header is None:
                 header = _header(path, line, cells)
             elif len(cells) != len(header):
-                what = f"{len(cells)} cells for {len(header)} columns; quote cells with commas"
-                defects.add(path, line, what)
+                message = f"{len(cells)} cells for {len(header)} columns; quote cells with commas"
+                defects.add(path, line, message)
             else:
                 yield line, dict(zip(header, cells, strict=True))
     except csv.Error as error:
-        raise InputError(f"{place(path, begin)}: not CSV ({error}); correct the quotes") from None
+        raise InputError(
+            f"{place(path, begin)}: not CSV ({error}); correct the quotes", code="malformed-line"
+        ) from None
     if header is None:
-        raise InputError(f"{path}: empty; its first line must name the columns")
+        raise InputError(f"{path}: empty; its first line must name the columns", code="empty")
 
 
 def _header(path: Path, line: int, cells: list[str]) -> list[str]:
@@ -78,20 +86,26 @@ def _header(path: Path, line: int, cells: list[str]) -> list[str]:
     where = place(path, line)
     for name in NEEDED:  # first, since without a header the names are cells, which are not shown
         if name not in names:
-            have = ", ".join(one for one in names if one in OWN) or "none that is known"
-            raise InputError(f"{where}: no column {name!r} (has {have}); name it in the header")
+            known = ", ".join(column for column in names if column in COLUMNS)
+            raise InputError(
+                f"{where}: no column {name!r} (has {known or 'none that is known'}); name it in "
+                "the header",
+                code="missing-column",
+            )
     for number, name in enumerate(names, 1):
         if not name:
-            raise InputError(f"{where}: column {number} has no name; name or remove it")
+            raise InputError(
+                f"{where}: column {number} has no name; name or remove it", code="unnamed-column"
+            )
         if name in names[: number - 1]:
-            raise InputError(f"{where}: two columns {name!r}; rename one")
+            raise InputError(f"{where}: two columns {name!r}; rename one", code="duplicate-column")
     return names
 
 
 def _utterance(row: Row, folder: Path) -> Utterance:
     for name in NEEDED:
         if not row[name].strip():
-            raise InputError(f"no {name}; fill it in or remove the row")
+            raise InputError(f"no {name}; fill it in or remove the row", code="empty")
     words = {name: row.get(name, "").strip() for name in WORDS if name != "transcript"}
     return Utterance(
         row["utterance"].strip(),
@@ -102,7 +116,7 @@ def _utterance(row: Row, folder: Path) -> Utterance:
         start=_number(row, "start"),
         end=_number(row, "end"),
         channel=_channel(row),
-        extra={name: cell for name, cell in row.items() if name not in OWN},
+        extra={name: cell for name, cell in row.items() if name not in COLUMNS},
     )
 
 
@@ -111,7 +125,9 @@ def _number(row: Row, name: str) -> float | None:
     try:
         return float(cell) if cell else None
     except ValueError:
-        raise InputError(f"{name} is no number; give it in seconds, {SHIFTED}") from None
+        raise InputError(
+            f"{name} is no number; give it in seconds, {_QUOTING_ADVICE}", code="wrong-type"
+        ) from None
 
 
 def _channel(row: Row) -> int | None:
@@ -119,38 +135,56 @@ def _channel(row: Row) -> int | None:
     try:
         return int(cell) if cell else None
     except ValueError:
-        raise InputError(f"channel is no whole number; the first is 0, {SHIFTED}") from None
+        raise InputError(
+            f"channel is no whole number; the first is 0, {_QUOTING_ADVICE}", code="wrong-type"
+        ) from None
 
 
 # ======================================================================================== writing
 
 
 def write_manifest(corpus: Corpus, folder: Path | str) -> Path:
-    """Write ``manifest.csv`` into a folder, whole or not at all, and return its path.
+    """Write ``manifest.csv``, whole or not at all.
 
     Files below the folder are named relative to it, others by absolute paths. A column for
     ``start``, ``end`` or ``channel`` is written only if an utterance has one.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        What is listed.
+    folder : Path or str
+        Where the manifest is written.
+
+    Returns
+    -------
+    Path
+        The manifest.
     """
     folder = Path(folder)
-    extras = sorted({name for one in corpus for name in one.extra})
+    extras = sorted({name for utterance in corpus for name in utterance.extra})
     for name in extras:
-        if name in OWN or name == "utterance_id" or name != name.strip() or not name:
-            raise InputError(f"{corpus.name}: extra column {name!r} cannot be written; rename it")
-    numbers = [name for name in NUMBERS if any(getattr(one, name) is not None for one in corpus)]
+        if name in COLUMNS or name == "utterance_id" or name != name.strip() or not name:
+            raise InputError(
+                f"{corpus.name}: extra column {name!r} cannot be written; rename it",
+                code="duplicate-column",
+            )
+    numbers = [name for name in NUMBERS if any(getattr(said, name) is not None for said in corpus)]
     columns = [*NEEDED, *WORDS, *numbers, *extras]
-    rows = [columns, *(_cells(one, folder, columns) for one in corpus)]
+    rows = [columns, *(_cells(utterance, folder, columns) for utterance in corpus)]
     target = folder / NAME
     write_text(target, "".join(",".join(map(_quoted, row)) + "\n" for row in rows))
     return target
 
 
-def _cells(one: Utterance, folder: Path, columns: list[str]) -> list[str]:
-    named = {"utterance": one.id, "path": portable(one.path, folder), "speaker": one.speaker}
-    named |= {name: getattr(one, name) for name in (*WORDS, *NUMBERS)}
-    cells = ((named if name in OWN else one.extra).get(name) for name in columns)
+def _cells(utterance: Utterance, folder: Path, columns: list[str]) -> list[str]:
+    path = portable_path(utterance.path, folder)
+    values = {"utterance": utterance.id, "path": path, "speaker": utterance.speaker}
+    values |= {name: getattr(utterance, name) for name in (*WORDS, *NUMBERS)}
+    cells = ((values if name in COLUMNS else utterance.extra).get(name) for name in columns)
     return ["" if cell is None else str(cell) for cell in cells]
 
 
 def _quoted(cell: str) -> str:
-    """A cell in quotes if it needs them; Python's writer forgets those with a lone return."""
+    """Quote a cell if needed; unlike Python's writer, also one with a lone carriage return."""
     return '"' + cell.replace('"', '""') + '"' if any(c in cell for c in '",\r\n') else cell

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from sottovoce.core.errors import InputError, TooFewError, first_few
 from sottovoce.core.types import IntArray
-from sottovoce.corpus.defects import Defects, place
-from sottovoce.corpus.lines import numbered
+from sottovoce.corpus.reading import Defects, numbered_lines, place
 from sottovoce.corpus.splits import ENROL_SPLITS
 from sottovoce.corpus.utterance import Corpus
 
@@ -104,7 +103,7 @@ def _parse(path: Path) -> tuple[TrialList, IntArray]:
     mated = array("b")
     lines = array("q")
     labels = None
-    for number, line in numbered(path):
+    for number, line in numbered_lines(path):
         words = line.split()
         labels = labels or _labels(words, place(path, number))
         kaldi = labels is KALDI_LABELS

@@ -1,4 +1,4 @@
-"""Utterances and corpora: who said what, in which file. Knows no format and opens no audio."""
+"""Utterances and corpora: who said what, in which file. No format is known, no audio opened."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GENDERS = {
     **dict.fromkeys(("f", "female", "feminine", "woman"), "f"),
     **dict.fromkeys(("m", "male", "masculine", "man"), "m"),
 }
-"""Spellings that mean one of the two; any other word is kept as it is given."""
+"""Spellings of the two; any other word is kept as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Utterance:
     language: str = ""
     transcript: str = ""
     session: str = ""
-    """What was recorded on one occasion; names are a speaker's own."""
+    """The occasion of the recording; different speakers may use the same names."""
     split: str = ""
     """The part of the corpus, such as ``train``, ``enrol`` or ``trial``."""
     start: float | None = None
@@ -69,26 +69,30 @@ class Utterance:
     def __post_init__(self) -> None:
         object.__setattr__(self, "gender", GENDERS.get(self.gender.lower(), self.gender))
         if not self.id.strip():
-            raise InputError("an utterance without id; give each one its own")
+            raise InputError("an utterance without id; give each one its own", code="empty")
         if not self.speaker.strip():
-            raise InputError(f"utterance {self.id!r} has no speaker; say who speaks")
+            raise InputError(f"utterance {self.id!r} has no speaker; say who speaks", code="empty")
         start = 0.0 if self.start is None else self.start
         end = math.inf if self.end is None else self.end
         if not (0 <= start < end) or self.end == math.inf:
             raise InputError(
-                f"utterance {self.id!r} from {start:g} to {end:g} s; seconds with 0 ≤ start < end"
+                f"utterance {self.id!r} from {start:g} to {end:g} s; seconds with 0 ≤ start < end",
+                code="out-of-range",
             )
         if self.channel is not None and self.channel < 0:
-            raise InputError(f"utterance {self.id!r} in channel {self.channel}; the first is 0")
+            raise InputError(
+                f"utterance {self.id!r} in channel {self.channel}; the first is 0",
+                code="out-of-range",
+            )
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """Utterances with different ids, in the order of their list. Reading one opens no audio.
+    """Utterances with different ids, in the order of their list.
 
-    >>> ann, bob = (Utterance(f"u{i}", Path(f"u{i}.wav"), who) for i, who in enumerate("ab"))
+    >>> ann, bob = (Utterance(f"u{i}", Path(f"u{i}.wav"), name) for i, name in enumerate("ab"))
     >>> corpus = Corpus("two voices", Path("."), (ann, bob))
-    >>> corpus.speakers, len(corpus), [one.id for one in corpus.select(speakers=["b"])]
+    >>> corpus.speakers, len(corpus), [said.id for said in corpus.select(speakers=["b"])]
     (('a', 'b'), 2, ['u1'])
     """
 
@@ -103,11 +107,14 @@ class Corpus:
     def __post_init__(self) -> None:
         if self.places and len(self.places) != len(self.utterances):
             raise ValueError(f"{len(self.places)} places for {len(self.utterances)} utterances")
-        counts = Counter(one.id for one in self.utterances)
+        counts = Counter(utterance.id for utterance in self.utterances)
         if len(counts) < len(self.utterances):
-            again = [name for name, count in counts.items() if count > 1]
-            listed = first_few(again, len(again))
-            raise InputError(f"{self.name}: utterance ids occur twice: {listed}; keep one each")
+            repeated = [name for name, count in counts.items() if count > 1]
+            listed = first_few(repeated, len(repeated))
+            raise InputError(
+                f"{self.name}: utterance ids occur twice: {listed}; keep one each",
+                code="duplicate-id",
+            )
 
     def __iter__(self) -> Iterator[Utterance]:
         return iter(self.utterances)
@@ -118,18 +125,24 @@ class Corpus:
     @cached_property
     def speakers(self) -> tuple[str, ...]:
         """All speakers, sorted."""
-        return tuple(sorted({one.speaker for one in self.utterances}))
+        return tuple(sorted({utterance.speaker for utterance in self.utterances}))
 
     def where(self, index: int) -> str:
-        """Where an utterance is listed, or else its file."""
+        """Return where an utterance is listed, or else its file.
+
+        Parameters
+        ----------
+        index : int
+            Position of the utterance, from 0.
+        """
         return self.places[index] if self.places else str(self.utterances[index].path)
 
     def by_speaker(self) -> dict[str, tuple[Utterance, ...]]:
-        """The utterances of each speaker; speakers sorted, utterances in the corpus's order."""
-        gathered: dict[str, list[Utterance]] = {name: [] for name in self.speakers}
-        for one in self.utterances:
-            gathered[one.speaker].append(one)
-        return {name: tuple(own) for name, own in gathered.items()}
+        """Group the utterances by speaker; speakers are sorted, utterances in their order."""
+        groups: dict[str, list[Utterance]] = {name: [] for name in self.speakers}
+        for utterance in self.utterances:
+            groups[utterance.speaker].append(utterance)
+        return {name: tuple(utterances) for name, utterances in groups.items()}
 
     def select(
         self,
@@ -138,24 +151,35 @@ class Corpus:
         split: str | None = None,
         speakers: Iterable[str] | None = None,
     ) -> Corpus:
-        """The utterances that meet all conditions given; a split or speaker must exist."""
-        keep = list(range(len(self)))
+        """Return a corpus of the utterances that meet all conditions.
+
+        Parameters
+        ----------
+        predicate : callable, optional
+            Takes an utterance and returns whether it is selected.
+        split : str, optional
+            Its split; at least one utterance must have it.
+        speakers : iterable of str, optional
+            Its speaker is one of these; all of them must exist.
+        """
+        selected = list(range(len(self)))
         if split is not None:
-            self._refuse_unknown("split", {split}, {one.split for one in self.utterances})
-            keep = [i for i in keep if self.utterances[i].split == split]
+            self._refuse_unknown("split", {split}, {said.split for said in self.utterances})
+            selected = [i for i in selected if self.utterances[i].split == split]
         if speakers is not None:
             wanted = set(speakers)
             self._refuse_unknown("speaker", wanted, set(self.speakers))
-            keep = [i for i in keep if self.utterances[i].speaker in wanted]
+            selected = [i for i in selected if self.utterances[i].speaker in wanted]
         if predicate is not None:
-            keep = [i for i in keep if predicate(self.utterances[i])]
-        places = tuple(self.places[i] for i in keep) if self.places else ()
-        chosen = tuple(self.utterances[i] for i in keep)
-        return Corpus(self.name, self.root, chosen, places, self.notes)
+            selected = [i for i in selected if predicate(self.utterances[i])]
+        places = tuple(self.places[i] for i in selected) if self.places else ()
+        utterances = tuple(self.utterances[i] for i in selected)
+        return Corpus(self.name, self.root, utterances, places, self.notes)
 
-    def _refuse_unknown(self, what: str, wanted: set[str], known: set[str]) -> None:
+    def _refuse_unknown(self, kind: str, wanted: set[str], known: set[str]) -> None:
         if unknown := sorted(wanted - known):
             have = first_few(sorted(name for name in known if name), len(known - {""}), most=8)
             raise InputError(
-                f"{self.name}: no {what} {unknown[0]!r}; this corpus has {have or 'none'}"
+                f"{self.name}: no {kind} {unknown[0]!r}; this corpus has {have or 'none'}",
+                code="unknown-name",
             )

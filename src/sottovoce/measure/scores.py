@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sottovoce.core.arrays import as_text
+from sottovoce.core.arrays import names_as_text
 from sottovoce.core.errors import InputError
 from sottovoce.core.types import IntArray, RealArray
 
@@ -159,7 +159,7 @@ def _as_names(values: ArrayLike, where: str) -> NDArray[np.str_]:
         raise InputError(
             f"{where}: {array.dtype} of shape {array.shape}; give a flat list of names or numbers"
         )
-    return as_text(array, where)
+    return names_as_text(array, where)
 
 
 def _refuse_nameless(names: NDArray[np.str_], numbers: IntArray, where: str) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from sottovoce.core.arrays import as_text
+from sottovoce.core.arrays import names_as_text
 from sottovoce.core.errors import InputError, first_few
 from sottovoce.core.files import write_bytes
 from sottovoce.core.types import FloatArray, IntArray, Names, RealArray, Vectors
@@ -281,7 +281,7 @@ def _checked_names(values: ArrayLike, count: int, source: str) -> Names:
             f"{source}: {array.dtype} values; names must be text or whole numbers",
             code="wrong-type",
         )
-    return as_text(array, source)
+    return names_as_text(array, source)
 
 
 def _refuse_empty_names(names: Names, source: str) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 
 from sottovoce.core.arrays import Arrays, load_arrays
 from sottovoce.core.errors import InputError, TooFewError
-from sottovoce.core.files import check_there, write_bytes
+from sottovoce.core.files import check_exists, write_bytes
 from sottovoce.core.types import FloatArray, IntArray, RealArray, Vectors
 from sottovoce.speaker.embeddings import Embeddings, blocks
 from sottovoce.speaker.linkage import Counts
@@ -230,7 +230,7 @@ class Plda:
         InputError
             ``damaged`` where the arrays are not those of a model.
         """
-        check_there(path)
+        check_exists(path)
         arrays = load_arrays(path, _ARRAYS, ("projection",), save=_SAVE)
         _check_arrays(arrays, path)
         frontend = Frontend(arrays["centre"], arrays.get("projection"), bool(arrays["length_norm"]))

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from sottovoce.core.arrays import load_arrays, map_array
 from sottovoce.core.errors import InputError, first_few, first_line
-from sottovoce.core.files import check_there
+from sottovoce.core.files import check_exists
 from sottovoce.core.registry import Registry
+from sottovoce.corpus.kaldi import read_utt2spk
 from sottovoce.speaker.embeddings import Embeddings
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def read_embeddings(path: Path | str, *, utt2spk: Path | str | None = None) -> E
     path = Path(path)
     for named in (path, utt2spk):
         if named is not None:
-            check_there(Path(named))
+            check_exists(Path(named))
     if _is_archive(path):
         if utt2spk is None:
             raise InputError(f"{path}: an archive holds no speakers; name its utt2spk file too")
@@ -154,7 +155,7 @@ def read_directory(path: Path) -> Embeddings:
     """``vectors.npy``, mapped, with names in ``.npy`` files or one a line in ``.txt`` files."""
     if not (path / "vectors.npy").is_file():
         raise InputError(f"{path}: a directory without vectors.npy; put it there or name a file")
-    check_there(path / "vectors.npy")
+    check_exists(path / "vectors.npy")
     arrays = {"vectors": map_array(path / "vectors.npy", save=_SAVE_NPY)}
     for what in ("speakers", "utterances", "gender"):
         names = _names_beside(path, what)
@@ -171,10 +172,10 @@ def _names_beside(path: Path, what: str) -> NDArray[Any] | None:
     if binary.is_file() and text.is_file():
         raise InputError(f"{path}: both {binary.name} and {text.name}; keep one")
     if binary.is_file():
-        check_there(binary)
+        check_exists(binary)
         return np.array(map_array(binary, save=_SAVE_NPY))
     if text.is_file():
-        check_there(text)
+        check_exists(text)
         return np.array([line.strip() for line in _lines(text)], np.str_)
     return None
 
@@ -211,7 +212,7 @@ def read_ark(path: Path, utt2spk: Path) -> Embeddings:
         raise InputError(f"{path}: no vectors; write the archive again")
     if len(lengths) > 1:
         raise InputError(f"{path}: {_mixed(lengths)}")
-    speaker_of = _read_utt2spk(utt2spk)
+    speaker_of = read_utt2spk(utt2spk)
     unknown = [one for one in ids if one not in speaker_of]
     if unknown:
         listed = first_few(unknown, len(unknown))
@@ -262,15 +263,3 @@ def _text_vector(data: bytes, at: int, where: str) -> tuple[NDArray[np.floating]
         return np.array([float(word) for word in words[1:-1]]), end + 1
     except ValueError:
         raise InputError(f"{where}: not all numbers between [ and ]; write it again") from None
-
-
-def _read_utt2spk(path: Path) -> dict[str, str]:
-    speaker_of: dict[str, str] = {}
-    for number, line in enumerate(_lines(path), 1):
-        words = line.split()
-        if len(words) != 2:
-            raise InputError(f"{path}: line {number} is not 'utterance speaker'; correct it")
-        if words[0] in speaker_of:
-            raise InputError(f"{path}: line {number} names {words[0]} again; keep one line each")
-        speaker_of[words[0]] = words[1]
-    return speaker_of

@@ -483,8 +483,8 @@ def test_kaldi_with_one_class_only(label: str, tmp_path: Path) -> None:
 
 
 KALDI_SPEAKERS: dict[str, tuple[str | bytes, str]] = {
-    "one word": ("u1\n", "line 1"),
-    "three words": ("u1 s1\nu2 s2 s3\n", "line 2"),
+    "one word": ("u1\n", ":1: "),
+    "three words": ("u1 s1\nu2 s2 s3\n", ":2: "),
     "0 bytes": ("", "empty"),
     "binary": (b"\x80\x81", "text"),
 }

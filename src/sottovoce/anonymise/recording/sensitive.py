@@ -8,7 +8,7 @@ from pathlib import Path
 from sottovoce.anonymise.recording.mask import Target
 from sottovoce.anonymise.recording.words import Token, key, tokens
 from sottovoce.core.errors import InputError
-from sottovoce.corpus.lines import numbered
+from sottovoce.corpus.reading import numbered_lines
 
 Found = Sequence[tuple[int, int, str]]
 """Private stretches of a text: first character, character after the last, what it is."""
@@ -33,7 +33,7 @@ FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
 
 def read_words(path: Path) -> list[str]:
     """Words or phrases to be masked, one a line."""
-    lines = numbered(path)
+    lines = numbered_lines(path)
     if not lines:
         raise InputError(f"{path}: no words; write one a line")
     for number, line in lines:

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from sottovoce.anonymise.recording.timing import Alignment, TimedWord
 from sottovoce.core.errors import InputError
-from sottovoce.corpus.defects import place
-from sottovoce.corpus.lines import numbered
+from sottovoce.corpus.reading import numbered_lines, place
 
 Times = Mapping[str, Alignment]
 """By utterance."""
@@ -103,7 +102,7 @@ WRITERS: dict[str, Callable[[Times], str]] = {
 def read_ctm(path: Path) -> dict[str, list[TimedWord]]:
     """The words of each utterance in a CTM file, with their confidence where it has one."""
     found: dict[str, list[TimedWord]] = {}
-    for number, line in numbered(path):
+    for number, line in numbered_lines(path):
         cells = line.split()
         try:
             name, _, start, duration, word, *more = cells

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sottovoce.core.errors import InputError
-from sottovoce.core.files import check_there
+from sottovoce.core.files import check_exists
 
 Span = tuple[int, int, str]
 """First word, the one after the last, type."""
@@ -93,7 +93,7 @@ def bare_word(word: str) -> str:
 
 def read_conll(path: Path) -> list[Sentence]:
     """All sentences of a file."""
-    check_there(path)
+    check_exists(path)
     try:
         data = path.read_bytes()
         text = (lzma.decompress(data) if path.suffix == ".xz" else data).decode()

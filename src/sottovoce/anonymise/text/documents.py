@@ -17,7 +17,7 @@ from typing import Any
 
 from sottovoce.anonymise.text.anonymiser import Transformed
 from sottovoce.core.errors import InputError, UsageError
-from sottovoce.core.files import check_there
+from sottovoce.core.files import check_exists
 
 FORMATS = ("lines", "kaldi", "jsonl", "ctm")
 _MARK = "\ufeff"
@@ -53,7 +53,7 @@ def read_batch(path: Path, form: str | None = None, *, copied: Collection[str] =
     if form is not None and form not in FORMATS:
         raise UsageError(f"format {form!r}; there are {', '.join(FORMATS)}")
     try:
-        check_there(path)
+        check_exists(path)
         data = path.read_bytes()
         text = data.decode("utf-8")
     except OSError as error:

@@ -10,7 +10,7 @@ from sottovoce.anonymise.text.entities import TYPES, Entity
 from sottovoce.anonymise.text.lexicon import core_of
 from sottovoce.anonymise.text.tokens import tokenise
 from sottovoce.core.errors import InputError
-from sottovoce.core.files import check_there
+from sottovoce.core.files import check_exists
 from sottovoce.core.unicode_offsets import composed
 
 _JOINTS = re.compile(r"[-'’_@./:]+")
@@ -73,7 +73,7 @@ def _parts(form: str) -> list[str]:
 
 def read_phrases(path: Path) -> dict[str, str]:
     """One phrase a line, optionally a tab and its type (default ID); # begins a comment."""
-    check_there(path)
+    check_exists(path)
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError):

@@ -28,9 +28,9 @@ from sottovoce.core.atomic_directory import refuse_inside, reset_mtimes
 from sottovoce.core.errors import InputError, SottovoceError, first_few
 from sottovoce.core.files import write_text
 from sottovoce.core.locks import locked
+from sottovoce.core.parallel import map_ahead
 from sottovoce.core.records import JsonObject
 from sottovoce.core.types import Progress
-from sottovoce.corpus.ahead import map_ahead
 from sottovoce.corpus.audio import load_native, save_audio
 from sottovoce.corpus.kaldi import kaldi_files
 from sottovoce.corpus.manifest import write_manifest

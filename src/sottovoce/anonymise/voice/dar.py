@@ -42,7 +42,7 @@ from sottovoce.anonymise.voice.synthesis import (
 from sottovoce.anonymise.voice.targets import SELECTIONS, TargetSelection
 from sottovoce.core.arrays import load_arrays
 from sottovoce.core.errors import InputError
-from sottovoce.core.files import check_there
+from sottovoce.core.files import check_exists
 from sottovoce.core.records import JsonObject
 from sottovoce.core.types import Audio, Features, FloatArray
 from sottovoce.corpus.utterance import Corpus
@@ -188,7 +188,7 @@ def _coded(voice: Voice, count: int) -> Features:
 def _load_targets(path: Path | None) -> tuple[Features, list[LogPitch]]:
     """Read the codes and the pitch of target speakers, by default those of the package."""
     path = path or Path(str(files("sottovoce.anonymise.voice") / "models" / "dar_voices.npz"))
-    check_there(path)
+    check_exists(path)
     arrays = load_arrays(path, ("codes", "pitch"), save="sottovoce train synthesiser --model dar")
     codes, pitch = arrays["codes"], arrays["pitch"]
     if codes.ndim != 2 or pitch.shape != (len(codes), 2) or not len(codes):

@@ -18,7 +18,7 @@ import numpy as np
 from sottovoce.core.arrays import Arrays, load_arrays
 from sottovoce.core.clustering import affinity_propagation
 from sottovoce.core.errors import InputError, TooFewError
-from sottovoce.core.files import check_there, write_bytes
+from sottovoce.core.files import check_exists, write_bytes
 from sottovoce.core.records import Record, dump_json, from_json
 from sottovoce.core.types import FloatArray, IntArray, Names, Progress, Vector, Vectors
 from sottovoce.corpus.audio import load_audio
@@ -277,7 +277,7 @@ class Pool:
         """
         if path is None:
             path = Path(str(files("sottovoce.anonymise.voice") / "models" / "pool.npz"))
-        check_there(path)
+        check_exists(path)
         arrays = load_arrays(path, (*_ARRAYS, *_PLDA), ("projection",), save=SAVE)
         _check_arrays(arrays, path)
         plda = Plda(

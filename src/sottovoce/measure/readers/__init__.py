@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 
 from sottovoce.core.errors import InputError
-from sottovoce.core.files import check_there
+from sottovoce.core.files import check_exists
 from sottovoce.core.registry import Registry
 from sottovoce.measure.scores import ScoreSource
 
@@ -41,7 +41,7 @@ def read_scores(
     path = Path(path)
     for named in (path, trials, utt2spk):
         if named is not None:
-            check_there(Path(named))
+            check_exists(Path(named))
     if trials is not None:
         from sottovoce.measure.readers.kaldi import read_kaldi
 

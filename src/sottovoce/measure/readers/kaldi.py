@@ -74,10 +74,9 @@ def _named(rows: pl.DataFrame) -> str:
 
 
 def _with_speakers(table: pl.DataFrame, utt2spk: Path) -> pl.DataFrame:
-    known = _columns(utt2spk, ["utterance", "speaker"])
-    again = known.filter(~pl.col("utterance").is_first_distinct())
-    refuse(again, "the same utterance again", utt2spk)
-    speaker_of = dict(zip(known["utterance"], known["speaker"], strict=True))
+    from sottovoce.corpus.kaldi import read_utt2spk
+
+    speaker_of = read_utt2spk(utt2spk)
     return table.with_columns(
         pl.col("enrol").replace(speaker_of).alias("enrol_speaker"),
         pl.col("trial").replace(speaker_of).alias("trial_speaker"),

@@ -1,4 +1,4 @@
-"""A function over many items in a few threads: in order, and never far ahead of who asks."""
+"""Applying a function to many items in a few threads, in order and with bounded memory."""
 
 from __future__ import annotations
 
@@ -16,13 +16,29 @@ R = TypeVar("R")
 def map_ahead(
     function: Callable[[T], R], items: Iterable[T], *, workers: int, ahead: int
 ) -> Iterator[tuple[T, R]]:
-    """Each item with its result, in the order of the items.
+    """Apply a function to items in threads.
 
-    At most ``ahead`` results exist that have not been taken yet, so memory is bounded; items are
-    drawn no faster than that either. An error is raised where its item would come.
+    Parameters
+    ----------
+    function : callable
+        Takes an item.
+    items : iterable
+        Drawn only as fast as results are taken.
+    workers : int
+        Threads, at least 1.
+    ahead : int
+        At most so many results exist that have not been taken yet; at least 1.
+
+    Yields
+    ------
+    tuple
+        Each item with its result, in the order of the items. An error is raised where the result
+        of its item would come.
     """
     if workers < 1 or ahead < 1:
-        raise UsageError(f"workers={workers}, ahead={ahead}; both must be at least 1")
+        raise UsageError(
+            f"workers={workers}, ahead={ahead}; both must be at least 1", code="out-of-range"
+        )
     return _map_ahead(function, items, workers, ahead)
 
 
@@ -40,6 +56,6 @@ def _map_ahead(
             while waiting:
                 first, future = waiting.popleft()
                 yield first, future.result()
-        finally:  # whoever asked has had enough, or an item failed
+        finally:  # the caller has stopped asking, or an item failed
             for _, future in waiting:
                 future.cancel()
