@@ -1,19 +1,19 @@
-// What all drivers of the page share: a browser with a microphone, pages that are watched, waiting.
+// What all drivers of the page share: a browser with a microphone, watched pages, waiting.
 "use strict";
 const fs = require("fs");
 const { chromium } = require("playwright-core");
 
 const AXE = fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 
-// `spoken` is what the microphone hears, again and again.
-function launch(executablePath, spoken) {
+// `recording` is the file that the microphone plays, again and again.
+function launch(executablePath, recording) {
   const media = ["--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream"];
-  const heard = `--use-file-for-fake-audio-capture=${spoken}`;
+  const microphone = `--use-file-for-fake-audio-capture=${recording}`;
   const autoplay = "--autoplay-policy=no-user-gesture-required";
-  return chromium.launch({ executablePath, args: ["--disable-gpu", autoplay, ...media, heard] });
+  return chromium.launch({ executablePath, args: ["--disable-gpu", autoplay, ...media, microphone] });
 }
 
-// A page, and what it asked of other places or complained about.
+// A page, with its requests to other hosts and its warnings and errors.
 async function open(browser, address, { width = 1400, colorScheme = "light" } = {}) {
   const context = await browser.newContext({
     viewport: { width, height: 900 },
@@ -21,18 +21,18 @@ async function open(browser, address, { width = 1400, colorScheme = "light" } = 
     permissions: ["microphone", "clipboard-read", "clipboard-write"],
   });
   const page = await context.newPage();
-  const met = { foreign: [], console: [] };
+  const problems = { foreign: [], console: [] };
   context.on("request", (request) => {
-    if (!/^(blob|data):/.test(request.url()) && !request.url().startsWith(address)) met.foreign.push(request.url());
+    if (!/^(blob|data):/.test(request.url()) && !request.url().startsWith(address)) problems.foreign.push(request.url());
   });
   context.on("console", (message) => {
-    // Chromium writes a line for every answer that is an error; those are the service's
+    // Chromium writes a line for every answer with an error status; those are expected
     const refusal = message.text().includes("the server responded with a status");
-    if (["error", "warning"].includes(message.type()) && !refusal) met.console.push(message.text());
+    if (["error", "warning"].includes(message.type()) && !refusal) problems.console.push(message.text());
   });
-  page.on("pageerror", (error) => met.console.push(String(error)));
+  page.on("pageerror", (error) => problems.console.push(String(error)));
   await page.goto(address);
-  return { context, page, met };
+  return { context, page, problems };
 }
 
 async function go(page, view) {
@@ -63,10 +63,10 @@ async function drop(page, place, file, type) {
   const name = require("path").basename(file);
   const transfer = await page.evaluateHandle(
     ([data, name, type]) => {
-      const bytes = Uint8Array.from(atob(data), (one) => one.charCodeAt(0));
-      const made = new DataTransfer();
-      made.items.add(new File([bytes], name, { type }));
-      return made;
+      const bytes = Uint8Array.from(atob(data), (sign) => sign.charCodeAt(0));
+      const transfer = new DataTransfer();
+      transfer.items.add(new File([bytes], name, { type }));
+      return transfer;
     },
     [data, name, type],
   );
@@ -74,10 +74,10 @@ async function drop(page, place, file, type) {
 }
 
 async function violations(page) {
-  await page.evaluate(AXE);
+  await page.evaluate(`window.axe ?? (() => { ${AXE} })()`);
   const audit = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
   return audit.violations.map(
-    (one) => `${one.id}: ${one.nodes.map((node) => node.target.join(" ")).slice(0, 3).join("; ")}`,
+    (rule) => `${rule.id}: ${rule.nodes.map((node) => node.target.join(" ")).slice(0, 3).join("; ")}`,
   );
 }
 

@@ -1,14 +1,15 @@
 // Uses every part of the page in Chromium and prints as JSON what a person would meet.
-// node drive_page.cjs CHROMIUM GIVEN.json [FOLDER FOR PICTURES]
+// node drive_page.cjs CHROMIUM INPUTS.json [FOLDER FOR PICTURES]
+//
+// Each part has a page of its own, and all pages are driven at the same time.
 "use strict";
 const fs = require("fs");
 const path = require("path");
 const { launch, open, go, send, violations } = require("./drive_open.cjs");
 const { voice, recorded, cancelled, overtaken, recording } = require("./drive_sound.cjs");
 const { text, measures, audits, token } = require("./drive_words.cjs");
-const { walk, whole } = require("./drive_keys.cjs");
+const { walk, keyboardOnly } = require("./drive_keys.cjs");
 
-const VIEWS = ["voice", "text", "recording", "measures", "audits"];
 const LOOKS = [
   { width: 400, colorScheme: "light" },
   { width: 400, colorScheme: "dark" },
@@ -16,23 +17,39 @@ const LOOKS = [
   { width: 1400, colorScheme: "dark" },
 ];
 
-// Every part as it is now, in every look: whether it fits, and what axe finds.
-async function looked(page, when, looks, pictures) {
-  const found = {};
+// What is done in each part of the page.
+const USES = {
+  voice: async (page, inputs) => {
+    const result = await voice(page, inputs);
+    result.recorded = await recorded(page);
+    result.cancelHidden = await cancelled(page);
+    result.overtaken = await overtaken(page, inputs);
+    await send(page, "voice"); // for the looks afterwards
+    return result;
+  },
+  text: (page) => text(page),
+  recording: (page, inputs) => (inputs.transcript ? recording(page, inputs) : null),
+  measures,
+  audits: (page) => audits(page),
+};
+
+// One part as it is now, in several looks: whether it fits, and what axe finds.
+async function check(page, when, view, looks, pictures) {
+  const results = {};
   for (const { width, colorScheme } of looks) {
     await page.emulateMedia({ colorScheme });
-    for (const view of VIEWS) {
-      await page.setViewportSize({ width, height: 900 });
-      await go(page, view);
-      const name = `${when}-${view}-${width}-${colorScheme}`;
-      found[name] = {
-        overflow: await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth),
-        violations: await violations(page),
-      };
-      if (pictures) await picture(page, width, path.join(pictures, `${name}.png`));
-    }
+    await page.setViewportSize({ width, height: 900 });
+    await go(page, view);
+    const name = `${when}-${view}-${width}-${colorScheme}`;
+    results[name] = {
+      overflow: await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth),
+      violations: await violations(page),
+    };
+    if (pictures) await picture(page, width, path.join(pictures, `${name}.png`));
   }
-  return found;
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.setViewportSize({ width: 1400, height: 900 });
+  return results;
 }
 
 async function picture(page, width, file) {
@@ -42,45 +59,37 @@ async function picture(page, width, file) {
   await page.screenshot({ path: file });
 }
 
-async function use(browser, given, pictures) {
-  const { context, page, met } = await open(browser, given.address, { width: 1400 });
-  const found = { met, keys: {} };
-  await page.waitForSelector("#method-mcadams");
-  found.before = await looked(page, "empty", LOOKS.slice(1, 3), pictures);
-  await page.emulateMedia({ colorScheme: "light" });
-  await page.setViewportSize({ width: 1400, height: 900 });
-  found.voice = await voice(page, given);
-  found.recorded = await recorded(page);
-  found.cancelHidden = await cancelled(page);
-  found.overtaken = await overtaken(page, given);
-  await send(page, "voice"); // for the pictures
-  found.text = await text(page);
-  if (given.transcript) found.recording = await recording(page, given);
-  found.measures = await measures(page, given);
-  found.audits = await audits(page);
-  found.after = await looked(page, "used", LOOKS, pictures);
-  for (const view of VIEWS) found.keys[view] = await walk(page, view);
-  await context.close();
-  return found;
+// One part before, in and after use, and with the Tab key.
+async function useView(browser, view, inputs, pictures) {
+  return withPage(browser, inputs.address, 1400, async (page) => {
+    await page.waitForSelector("#method-mcadams", { state: "attached" });
+    const before = await check(page, "empty", view, LOOKS.slice(1, 3), pictures);
+    const result = await USES[view](page, inputs);
+    const after = await check(page, "used", view, LOOKS, pictures);
+    return { before, result, after, keys: await walk(page, view) };
+  });
 }
 
-async function briefly(browser, address, action) {
-  const { context, page, met } = await open(browser, address, { width: 400 });
-  const found = { ...(await action(page)), met };
+async function withPage(browser, address, width, action) {
+  const { context, page, problems } = await open(browser, address, { width });
+  const result = { ...(await action(page)), problems };
   await context.close();
-  return found;
+  return result;
 }
 
 async function main() {
   const [executable, file, pictures] = process.argv.slice(2);
-  const given = JSON.parse(fs.readFileSync(file, "utf8"));
-  const browser = await launch(executable, given.clip);
+  const inputs = JSON.parse(fs.readFileSync(file, "utf8"));
+  const browser = await launch(executable, inputs.clip);
   try {
-    const found = await use(browser, given, pictures);
-    found.keyboard = await briefly(browser, given.address, whole);
-    found.guarded = await briefly(browser, given.guarded, (page) => token(page, given.token));
-    found.bare = await briefly(browser, given.bare, audits);
-    process.stdout.write(JSON.stringify(found));
+    const visits = {
+      ...Object.fromEntries(Object.keys(USES).map((view) => [view, useView(browser, view, inputs, pictures)])),
+      keyboard: withPage(browser, inputs.address, 400, keyboardOnly),
+      guarded: withPage(browser, inputs.guarded, 400, (page) => token(page, inputs.token)),
+      bare: withPage(browser, inputs.bare, 400, audits),
+    };
+    const results = await Promise.all(Object.values(visits));
+    process.stdout.write(JSON.stringify(Object.fromEntries(Object.keys(visits).map((name, i) => [name, results[i]]))));
   } finally {
     await browser.close();
   }

@@ -1,10 +1,10 @@
-"""The page in a real browser: every part used with real files, looked at in two widths and themes.
+"""The page in a real browser: every part used with real files, in two widths and themes.
 
-Wants what the tests of the report's page want:
+Needs what the tests of the report's page need:
 
     npm install --prefix build/browser playwright-core axe-core
 
-With PICTURES=FOLDER it also leaves a picture of every part, before and after use.
+With PICTURES=FOLDER it also writes a picture of every part, before and after use.
 """
 
 from __future__ import annotations
@@ -32,15 +32,16 @@ SCRIPT = Path(__file__).with_name("drive_page.cjs")
 STATIC = ROOT / "src" / "sottovoce" / "serve" / "static"
 MODULES = Path(os.environ.get("NODE_PATH", ROOT / "build" / "browser" / "node_modules"))
 TOKEN = "open-sesame"
+VIEWS = ("voice", "text", "recording", "measures", "audits")
 
 
 def browser() -> str:
-    found = shutil.which("chromium") or shutil.which("chromium-browser")
-    if found is None or shutil.which("node") is None:
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    if program is None or shutil.which("node") is None:
         pytest.skip("needs Chromium and node: apt-get install chromium nodejs npm")
-    if not all((MODULES / one).is_dir() for one in ("playwright-core", "axe-core")):
+    if not all((MODULES / package).is_dir() for package in ("playwright-core", "axe-core")):
         pytest.skip("needs npm install --prefix build/browser playwright-core axe-core")
-    return found
+    return program
 
 
 def spoken(folder: Path) -> tuple[Path, str]:
@@ -51,8 +52,9 @@ def spoken(folder: Path) -> tuple[Path, str]:
         path = folder / "clip.wav"
         path.write_bytes(clip(seconds=3))
         return path, ""
-    one = read_manifest(builtin_corpus(folder, speakers=2, utterances=2)).utterances[0]
-    return Path(one.path), one.transcript
+    corpus = read_manifest(builtin_corpus(folder, speakers=2, utterances=2))
+    utterance = corpus.utterances[0]
+    return Path(utterance.path), utterance.transcript
 
 
 def score_files(folder: Path) -> list[Path]:
@@ -79,8 +81,8 @@ def kaldi_files(folder: Path) -> dict[str, str]:
         "trials": [f"{a} {b} {'target' if mated else 'nontarget'}" for a, b, mated in pairs],
         "utt2spk": [f"spk{j}-{k} spk{j}" for j in range(8) for k in "abc"],
     }
-    for name, one in lines.items():
-        (folder / name).write_text("\n".join(one) + "\n", encoding="utf-8")
+    for name, rows in lines.items():
+        (folder / name).write_text("\n".join(rows) + "\n", encoding="utf-8")
     return {name: str(folder / name) for name in lines}
 
 
@@ -107,36 +109,36 @@ def audit_folder(folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """One that shows audits, and the same with a token."""
+    """A service that shows audits, and one that also needs a token."""
     browser()
     audits = audit_folder(tmp_path_factory.mktemp("shown"))
-    with running(audits=audits) as one, running(audits=audits, workers=1, token=TOKEN) as other:
-        yield {"address": one.url, "guarded": other.url, "token": TOKEN}
+    with running(audits=audits) as plain, running(audits=audits, workers=1, token=TOKEN) as guarded:
+        yield {"address": plain.url, "guarded": guarded.url, "token": TOKEN}
 
 
 @pytest.fixture(scope="module")
-def seen(
+def results(
     service: Service, services: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, Any]:
-    """All that was met, in one run of the browser."""
+    """Everything that the drivers report, from one run of the browser."""
     chromium = browser()
     folder = tmp_path_factory.mktemp("page")
     sound, transcript = spoken(folder)
     original, anonymised = embedding_files(folder)
-    given = {
+    inputs = {
         **services,
         "bare": service.url,
         "clip": str(sound),
         "transcript": transcript,
-        "scores": [str(one) for one in score_files(folder)],
+        "scores": [str(path) for path in score_files(folder)],
         "kaldi": kaldi_files(folder),
         "original": str(original),
         "anonymised": str(anonymised),
     }
-    (folder / "given.json").write_text(json.dumps(given), encoding="utf-8")
-    words = [chromium, str(folder / "given.json"), os.environ.get("PICTURES", "")]
+    (folder / "inputs.json").write_text(json.dumps(inputs), encoding="utf-8")
+    arguments = [chromium, str(folder / "inputs.json"), os.environ.get("PICTURES", "")]
     done = subprocess.run(
-        ["node", str(SCRIPT), *words],
+        ["node", str(SCRIPT), *arguments],
         env={**os.environ, "NODE_PATH": str(MODULES)},
         capture_output=True,
         text=True,
@@ -144,32 +146,33 @@ def seen(
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    results: dict[str, Any] = json.loads(done.stdout)
+    return results
 
 
-def test_nothing_is_asked_of_other_places_and_nothing_goes_wrong(seen: dict[str, Any]) -> None:
-    for one in (seen, seen["keyboard"], seen["guarded"], seen["bare"]):
-        assert one["met"] == {"foreign": [], "console": []}
+def test_no_other_host_is_asked_and_nothing_goes_wrong(results: dict[str, Any]) -> None:
+    assert set(results) == {*VIEWS, "keyboard", "guarded", "bare"}
+    for name, visit in results.items():
+        assert visit["problems"] == {"foreign": [], "console": []}, name
 
 
 @pytest.mark.parametrize(("when", "count"), [("before", 10), ("after", 20)])
 def test_every_part_fits_and_is_accessible_in_every_look(
-    seen: dict[str, Any], when: str, count: int
+    results: dict[str, Any], when: str, count: int
 ) -> None:
-    looks = seen[when]
+    looks = {name: look for view in VIEWS for name, look in results[view][when].items()}
     assert len(looks) == count
-    wrong = {name: one for name, one in looks.items() if one["violations"] or one["overflow"] > 0}
+    wrong = {n: look for n, look in looks.items() if look["violations"] or look["overflow"] > 0}
     assert wrong == {}
 
 
-@pytest.mark.parametrize("view", ["voice", "text", "recording", "measures", "audits"])
+@pytest.mark.parametrize("view", VIEWS)
 def test_every_control_is_reached_and_explained_without_a_mouse(
-    seen: dict[str, Any], view: str
+    results: dict[str, Any], view: str
 ) -> None:
-    met = seen["keys"][view]
-    assert met["count"] >= (2 if view == "audits" else 6)
-    assert {what: met[what] for what in ("missed", "unnamed", "unexplained", "unseen")} == {
+    keys = results[view]["keys"]
+    assert keys["count"] >= (2 if view == "audits" else 6)
+    assert {kind: keys[kind] for kind in ("missed", "unnamed", "unexplained", "unseen")} == {
         "missed": [],
         "unnamed": [],
         "unexplained": [],
@@ -177,16 +180,16 @@ def test_every_control_is_reached_and_explained_without_a_mouse(
     }
 
 
-def test_a_voice_is_changed_with_keys_alone(seen: dict[str, Any]) -> None:
-    found = seen["keyboard"]
-    assert found["method"] == "voicemask"
-    assert found["said"].startswith("Done with voicemask in")
-    assert found["moved"].replace("\xa0", " ") == "0.5 s of 4.0 s"
-    assert found["end"][0] == found["end"][1]
+def test_a_voice_is_changed_with_keys_alone(results: dict[str, Any]) -> None:
+    visit = results["keyboard"]
+    assert visit["method"] == "voicemask"
+    assert visit["status"].startswith("Done with voicemask in")
+    assert visit["moved"].replace("\xa0", " ") == "0.5 s of 4.0 s"
+    assert visit["end"][0] == visit["end"][1]
 
 
-def test_a_dropped_clip_is_heard_and_seen(seen: dict[str, Any]) -> None:
-    voice = seen["voice"]
+def test_a_dropped_clip_is_heard_and_seen(results: dict[str, Any]) -> None:
+    voice = results["voice"]["result"]
     assert voice["noClip"] == "Choose, drop or record a clip first"
     assert voice["focus"] == "voice-file"
     assert re.search(r"\.wav, \d\.\d\ss$", voice["clip"])
@@ -194,35 +197,36 @@ def test_a_dropped_clip_is_heard_and_seen(seen: dict[str, Any]) -> None:
     new_wave, new_tones = voice["after"]
     assert min(wave["colours"], new_wave["colours"]) >= 2
     assert min(tones["colours"], new_tones["colours"]) > 20
-    assert {one["width"] for one in (wave, tones, new_wave, new_tones)} == {wave["width"]}
+    assert {image["width"] for image in (wave, tones, new_wave, new_tones)} == {wave["width"]}
     assert (voice["playing"], voice["paused"]) == ("Pause, before", "Play, before")
     assert voice["saved"]["head"] == "RIFF" and voice["saved"]["bytes"] > 50_000
     assert voice["saved"]["name"].endswith("-mcadams.wav")
 
 
-def test_every_method_has_its_settings(seen: dict[str, Any]) -> None:
-    voice = seen["voice"]
+def test_every_method_has_its_settings(results: dict[str, Any]) -> None:
+    voice = results["voice"]["result"]
     assert set(voice["methods"]) == {"dar", "mcadams", "voicemask", "vtln", "xvector"}
-    assert all(one["settings"] and one["explained"] for one in voice["methods"].values())
-    assert voice["methods"]["voicemask"]["said"].startswith("Done with voicemask in")
+    assert all(method["settings"] and method["explained"] for method in voice["methods"].values())
+    assert voice["methods"]["voicemask"]["status"].startswith("Done with voicemask in")
     assert voice["asked"] == "?method=mcadams&coefficient=0.75&seed=7"
     assert voice["refused"] is True
-    assert "still leaks" in voice["told"]
+    assert "still leaks" in voice["notes"]
 
 
-def test_a_clip_is_recorded_and_work_is_cancelled(seen: dict[str, Any]) -> None:
-    recorded = seen["recorded"]
+def test_a_clip_is_recorded_and_work_is_cancelled(results: dict[str, Any]) -> None:
+    voice = results["voice"]["result"]
+    recorded = voice["recorded"]
     length = float(re.findall(r"[\d.]+", recorded["name"])[-1])
     assert 1.0 < length < 6.0
-    assert recorded["said"].startswith("Done with mcadams in")
+    assert recorded["status"].startswith("Done with mcadams in")
     assert recorded["before"][1]["colours"] > 20
     assert recorded["listening"] == ["ended"]
-    assert seen["cancelHidden"] is True
-    assert seen["overtaken"] == {"said": "Cancelled.", "shown": False}
+    assert voice["cancelHidden"] is True
+    assert voice["overtaken"] == {"status": "Cancelled.", "shown": False}
 
 
-def test_private_words_are_marked_and_replaced_by_every_strategy(seen: dict[str, Any]) -> None:
-    text = seen["text"]
+def test_private_words_are_marked_and_replaced_by_every_strategy(results: dict[str, Any]) -> None:
+    text = results["text"]["result"]
     assert text["empty"] == "Type or paste a text first"
     assert text["marks"] == ["Ann Leeperson", "Berlinplace", "ann@example.orge-mail"]
     assert text["rows"][2][:3] == ["ann@example.org", "e-mail", "pattern email"]
@@ -234,72 +238,77 @@ def test_private_words_are_marked_and_replaced_by_every_strategy(seen: dict[str,
     assert text["copied"] == text["strategies"]["typed"]
 
 
-def test_eight_languages_have_their_words_found_and_their_leak_bound(seen: dict[str, Any]) -> None:
-    languages = seen["text"]["languages"]
+def test_eight_languages_have_their_words_found_and_their_leak_bound(
+    results: dict[str, Any],
+) -> None:
+    languages = results["text"]["result"]["languages"]
     assert set(languages) == {"en", "de", "es", "fr", "it", "lv", "nl", "pt"}
-    for name, one in languages.items():
-        assert one["said"][0].isdigit() and len(one["marks"]) >= 3, name
-        assert re.match(r"At most [\d.]+ % of private words stay", one["leak"]), name
+    for name, language in languages.items():
+        assert language["status"][0].isdigit() and len(language["marks"]) >= 3, name
+        assert re.match(r"At most [\d.]+ % of private words stay", language["leak"]), name
 
 
-def test_a_recording_is_masked_where_its_private_words_are(seen: dict[str, Any]) -> None:
+def test_a_recording_is_masked_where_its_private_words_are(results: dict[str, Any]) -> None:
     pytest.importorskip("pocketsphinx")
-    found = seen["recording"]
-    assert found["noText"] == "Type what is said in the clip"
-    assert re.match(r"\d+ words? masked in", found["said"])
-    assert len(found["stretches"]) == found["masked"] >= 1
-    for left, width, kind in found["stretches"]:
+    recording = results["recording"]["result"]
+    assert recording["noText"] == "Type what is said in the clip"
+    assert re.match(r"\d+ words? masked in", recording["status"])
+    assert len(recording["stretches"]) == recording["masked"] >= 1
+    for left, width, kind in recording["stretches"]:
         assert left >= 0 and width > 1 and left + width <= 100.5 and kind
-    assert found["text"].count("<") == found["masked"]
-    assert found["drawn"][1]["colours"] > 20
-    assert found["saved"]["head"] == "RIFF" and found["saved"]["name"].endswith("-masked.wav")
-    assert "The voice is the speaker's own." in found["told"]
-    assert found["withheld"].startswith("Withheld: ")
-    assert found["stale"] is False
+    assert recording["text"].count("<") == recording["masked"]
+    assert recording["drawn"][1]["colours"] > 20
+    assert recording["saved"]["head"] == "RIFF" and recording["saved"]["name"].endswith(
+        "-masked.wav"
+    )
+    assert "The voice is the speaker's own." in recording["notes"]
+    assert recording["withheld"].startswith("Withheld: ")
+    assert recording["stale"] is False
 
 
-def test_scores_of_every_format_are_measured(seen: dict[str, Any]) -> None:
-    measures = seen["measures"]
+def test_scores_of_every_format_are_measured(results: dict[str, Any]) -> None:
+    measures = results["measures"]["result"]
     assert measures["noFile"] == "Choose or drop a file: Scores"
     assert set(measures["scores"]) == {"npz", "csv", "tsv", "parquet"}
-    tables = {one["rows"] for one in measures["scores"].values()}
+    tables = {page["rows"] for page in measures["scores"].values()}
     assert len(tables) == 1
     assert re.search(r"EER\s+29\.00 %", tables.pop())
-    for one in measures["scores"].values():
-        assert one["said"].startswith("Measured in")
-        assert len(one["figures"]) == 3
-        assert one["verdict"].startswith("These scores tell who is who.")
+    for page in measures["scores"].values():
+        assert page["status"].startswith("Measured in")
+        assert len(page["figures"]) == 3
+        assert page["verdict"].startswith("These scores tell who is who.")
     assert measures["noTrials"] == "Choose or drop a file: Trials of Kaldi"
-    assert measures["kaldi"]["said"].startswith("Measured in")
+    assert measures["kaldi"]["status"].startswith("Measured in")
     assert "resamples of 8 speakers" in measures["kaldi"]["text"]
     assert measures["wrong"].startswith("The scores: ")
     assert measures["stale"] is False
 
 
-def test_embeddings_are_compared_and_people_looked_for(seen: dict[str, Any]) -> None:
-    similarity, reidentify = seen["measures"]["similarity"], seen["measures"]["reidentify"]
+def test_embeddings_are_compared_and_people_looked_for(results: dict[str, Any]) -> None:
+    measures = results["measures"]["result"]
+    similarity, reidentify = measures["similarity"], measures["reidentify"]
     assert similarity["verdict"].startswith("Voices are still like themselves.")
     assert reidentify["verdict"].startswith("People are found again.")
     assert "DeID" in similarity["rows"] and len(similarity["figures"]) == 1
     assert len(reidentify["figures"]) == 4
-    assert any("Linkability" in one for one in reidentify["figures"])
+    assert any("Linkability" in title for title in reidentify["figures"])
 
 
-def test_audits_are_opened(seen: dict[str, Any]) -> None:
-    for one in (seen["audits"], seen["guarded"]):
-        assert one["state"] == "1 audit, the newest first."
-        assert "first" in one["list"] and "synthetic speech" in one["list"]
-        assert one["report"]["title"] and one["report"]["figures"] > 3
-        assert one["report"]["styled"] == "0px"
+def test_audits_are_opened(results: dict[str, Any]) -> None:
+    for audits in (results["audits"]["result"], results["guarded"]):
+        assert audits["state"] == "1 audit, the newest first."
+        assert "first" in audits["list"] and "synthetic speech" in audits["list"]
+        assert audits["report"]["title"] and audits["report"]["figures"] > 3
+        assert audits["report"]["styled"] == "0px"
 
 
-def test_a_token_is_asked_for_until_it_is_right(seen: dict[str, Any]) -> None:
-    assert (seen["guarded"]["closed"], seen["guarded"]["asked"]) == (True, False)
+def test_a_token_is_asked_for_until_it_is_right(results: dict[str, Any]) -> None:
+    assert (results["guarded"]["closed"], results["guarded"]["asked"]) == (True, False)
 
 
-def test_without_audits_the_page_says_how_to_have_them(seen: dict[str, Any]) -> None:
-    assert "sottovoce serve --audits" in seen["bare"]["list"]
-    assert "report" not in seen["bare"]
+def test_without_audits_the_page_says_how_to_have_them(results: dict[str, Any]) -> None:
+    assert "sottovoce serve --audits" in results["bare"]["list"]
+    assert "report" not in results["bare"]
 
 
 def test_the_page_has_no_script_or_style_of_its_own() -> None:

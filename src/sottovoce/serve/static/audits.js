@@ -1,4 +1,4 @@
-// Audits the service was told to show, and their reports.
+// The list of audits in the folder that --audits names, and their reports.
 import { at, counted, make } from "./dom.js";
 import { ask, hasToken } from "./service.js";
 
@@ -15,23 +15,23 @@ export async function showAudits() {
     at("audits-list").replaceChildren(...(audits.length ? audits.map(auditCard) : [empty(shown)]));
     state.textContent = audits.length ? `${counted(audits.length, "audit")}, the newest first.` : "";
   } catch (error) {
-    complain(error);
+    showError(error);
   }
 }
 
-function complain({ message }) {
+function showError({ message }) {
   at("audits-state").classList.add("wrong");
   at("audits-state").textContent = message;
 }
 
 function empty(shown) {
-  const run = make("pre", {}, "sottovoce audit --out audits/first\nsottovoce serve --audits audits");
+  const commands = make("pre", {}, "sottovoce audit --out audits/first\nsottovoce serve --audits audits");
   return make(
     "div",
     { class: "empty" },
     make("p", {}, make("strong", {}, shown ? "No audits in the folder yet." : "No folder of audits is shown.")),
     make("p", {}, shown ? "Run one into it, and look again:" : "Run one, and start the service with its folder:"),
-    run,
+    commands,
   );
 }
 
@@ -42,30 +42,30 @@ function auditCard({ name, title, date, verdict, synthetic, anonymisers, attacke
   const open = make("a", attributes, "Open the report");
   open.addEventListener("click", (event) => {
     if (!hasToken()) return;
-    event.preventDefault(); // a link cannot bring the token
+    event.preventDefault(); // a link cannot send the token
     openWithToken(path);
   });
   const when = new Date(date).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
-  const listed = (noun, names) => `${counted(names.length, noun)}: ${names.join(", ")}.`;
+  const summary = (noun, names) => `${counted(names.length, noun)}: ${names.join(", ")}.`;
   return make(
     "article",
     { class: "card audit" },
     make("h3", {}, title),
     make("p", { class: "soft" }, `${name} · ${when}`),
     make("p", {}, verdict, " ", synthetic ? make("span", { class: "mark doubt" }, "synthetic speech") : ""),
-    make("p", { class: "soft" }, `${listed("anonymiser", anonymisers)} ${listed("attacker", attackers)}`),
+    make("p", { class: "soft" }, `${summary("anonymiser", anonymisers)} ${summary("attacker", attackers)}`),
     make("p", { class: "buttons" }, open),
   );
 }
 
 async function openWithToken(path) {
-  const tab = window.open("", "_blank"); // while the click still allows it
+  const tab = window.open("", "_blank"); // at once: browsers allow a new window only during the click
   try {
     if (!tab) throw new Error("the browser opens no window for this page; allow it to");
     const report = await (await ask(path)).blob();
     tab.location = URL.createObjectURL(report);
   } catch (error) {
     tab?.close();
-    complain(error);
+    showError(error);
   }
 }

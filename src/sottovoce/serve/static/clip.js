@@ -1,4 +1,4 @@
-// The clip: one for all parts of the page, chosen, dropped, recorded or taken from the example.
+// The clip that all parts of the page share: chosen, dropped, recorded, or the example.
 import { make, seconds } from "./dom.js";
 import { chooser, onDrop } from "./files.js";
 import { asWav, decode, record } from "./sound.js";
@@ -10,42 +10,42 @@ const HELP =
   "synthetic example.";
 
 export const clip = { blob: null, name: "", sound: null };
-const watchers = [];
-let newest = 0;
+const listeners = [];
+let latest = 0;
 
-export const whenClipChanges = (action) => watchers.push(action);
+export const whenClipChanges = (action) => listeners.push(action);
 
-async function take(blob, name, example = false) {
-  const own = ++newest;
-  const sound = await decode(blob).catch(() => null); // the service reads more formats
-  if (own !== newest) return; // a long clip is decoded after a short one that was chosen later
+async function setClip(blob, name, example = false) {
+  const number = ++latest;
+  const sound = await decode(blob).catch(() => null); // the service reads more formats than the browser
+  if (number !== latest) return; // another clip was chosen while this one was decoded
   Object.assign(clip, { blob, name, sound, example });
-  watchers.forEach((action) => action());
+  listeners.forEach((action) => action());
 }
 
-function described() {
+function description() {
   if (!clip.blob) return "none yet";
   return clip.sound
     ? `${clip.name}, ${seconds(clip.sound.samples.length / clip.sound.rate)}`
     : `${clip.name}, which this browser cannot play; the service may`;
 }
 
-// What an answer is saved as: clip.wav with mcadams becomes clip-mcadams.wav.
-export function fileName(what) {
-  return `${clip.name.replace(/ \(.*|\.[^.]*$/g, "").replaceAll(" ", "-")}-${what}.wav`;
+// Name of a saved answer: clip.wav with mcadams becomes clip-mcadams.wav.
+export function fileName(ending) {
+  return `${clip.name.replace(/ \(.*|\.[^.]*$/g, "").replaceAll(" ", "-")}-${ending}.wav`;
 }
 
-// Fills a place with the ways to a clip; gives back what to focus when there is none.
+// Puts the controls that choose a clip into a place; returns the control to focus if there is none.
 export function clipPicker(place, id) {
   const help = `${id}-clip-help`;
   const name = make("span", { class: "chosen" });
   const wrong = make("p", { class: "state wrong", role: "status" });
-  const [input, choose] = chooser(`${id}-file`, "Choose a file", help, (file) => take(file, file.name));
+  const [input, choose] = chooser(`${id}-file`, "Choose a file", help, (file) => setClip(file, file.name));
   input.setAttribute("aria-label", "Clip");
   const explained = { type: "button", "aria-describedby": help };
   const example = make("button", { ...explained, id: `${id}-example` }, "Example");
   example.addEventListener("click", async () => {
-    take(await (await fetch("static/example.flac")).blob(), "example (a synthetic voice)", true);
+    setClip(await (await fetch("static/example.flac")).blob(), "example (a synthetic voice)", true);
   });
   const level = make("meter", { min: 0, max: 1, "aria-label": "Loudness", class: "level" });
   const speak = recordButton({ ...explained, id: `${id}-record` }, level, wrong);
@@ -59,10 +59,10 @@ export function clipPicker(place, id) {
     make("small", { id: help }, HELP),
   );
   level.hidden = true;
-  onDrop(place.closest(".view"), (file) => take(file, file.name));
+  onDrop(place.closest(".view"), (file) => setClip(file, file.name));
   place.replaceWith(box);
   const show = () => {
-    name.textContent = described();
+    name.textContent = description();
     box.classList.toggle("filled", clip.sound !== null);
     input.removeAttribute("aria-invalid");
     wrong.textContent = "";
@@ -74,27 +74,27 @@ export function clipPicker(place, id) {
 
 function recordButton(attributes, level, wrong) {
   const button = make("button", { ...attributes, "aria-pressed": "false" }, "Record");
-  let end = null;
-  let asking = false; // for the microphone: a second one would never be closed
-  const pressed = (yes) => {
-    button.textContent = yes ? "Stop" : "Record";
-    button.setAttribute("aria-pressed", String(yes));
-    level.hidden = !yes;
+  let stop = null;
+  let waiting = false; // for access to the microphone; a second stream would never be closed
+  const showRecording = (recording) => {
+    button.textContent = recording ? "Stop" : "Record";
+    button.setAttribute("aria-pressed", String(recording));
+    level.hidden = !recording;
   };
   button.addEventListener("click", async () => {
-    if (asking) return;
+    if (waiting) return;
     wrong.textContent = "";
     try {
-      if (end === null) {
-        asking = true;
-        end = await record((loudness) => (level.value = loudness)).finally(() => (asking = false));
-        pressed(true);
+      if (stop === null) {
+        waiting = true;
+        stop = await record((loudness) => (level.value = loudness)).finally(() => (waiting = false));
+        showRecording(true);
         return;
       }
-      const finish = end;
-      end = null;
-      pressed(false);
-      await take(asWav(await finish()), "your recording");
+      const finish = stop;
+      stop = null;
+      showRecording(false);
+      await setClip(asWav(await finish()), "your recording");
     } catch {
       wrong.textContent = "No sound came from a microphone; allow it, or choose a file.";
     }

@@ -1,18 +1,18 @@
-// Elements made and found.
+// Helpers that create and look up elements.
 
 export const at = (id) => document.getElementById(id);
 
-// make("p", { class: "soft" }, "text", node, …); a value of undefined leaves an attribute out.
+// make("p", { class: "soft" }, "text", node, …); attributes that are undefined are left out.
 export function make(name, attributes = {}, ...content) {
-  const made = document.createElement(name);
+  const element = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
-    if (value !== undefined) made.setAttribute(key, value);
+    if (value !== undefined) element.setAttribute(key, value);
   }
-  made.append(...content.filter((one) => one !== undefined && one !== ""));
-  return made;
+  element.append(...content.filter((node) => node !== undefined && node !== ""));
+  return element;
 }
 
-// A control with its name and the sentence that explains it.
+// A control with its label and a sentence that explains it.
 export function field(label, control, help) {
   control.setAttribute("aria-describedby", `${control.id}-help`);
   return make(
@@ -25,16 +25,16 @@ export function field(label, control, help) {
 }
 
 export function select(id, options, chosen) {
-  const made = make("select", { id, name: id });
-  made.append(...options.map(([value, words]) => new Option(words, value)));
-  if (chosen !== undefined) made.value = chosen;
-  return made;
+  const element = make("select", { id, name: id });
+  element.append(...options.map(([value, label]) => new Option(label, value)));
+  if (chosen !== undefined) element.value = chosen;
+  return element;
 }
 
-// One of several, each with a sentence: radio buttons in a list.
+// A list of radio buttons, each with a sentence that explains it.
 export function choices(place, name, options, chosen, change) {
   place.replaceChildren(
-    ...options.map(({ value, label, words }) => {
+    ...options.map(({ value, label, help }) => {
       const id = `${name}-${value}`;
       const button = make("input", { type: "radio", id, name, value, "aria-describedby": `${id}-help` });
       button.checked = value === chosen;
@@ -44,29 +44,35 @@ export function choices(place, name, options, chosen, change) {
         { class: "choice" },
         button,
         make("label", { for: id }, label),
-        make("small", { id: `${id}-help` }, words),
+        make("small", { id: `${id}-help` }, help),
       );
     }),
   );
 }
 
-// A button that puts a text on the clipboard and says so.
-export function copyButton(what, text) {
-  const button = make("button", { type: "button", class: "small", "aria-label": `Copy ${what}` }, "Copy");
+// A button that copies a text to the clipboard and shows that it did.
+export function copyButton(description, text) {
+  const button = make("button", { type: "button", class: "small" });
+  const show = (label, name) => {
+    button.textContent = label;
+    button.setAttribute("aria-label", name); // begins with the visible label
+  };
+  const reset = () => show("Copy", `Copy ${description}`);
+  reset();
   button.addEventListener("click", async () => {
     try {
       await navigator.clipboard.writeText(text);
-      button.textContent = "Copied";
+      show("Copied", `Copied: ${description}`);
     } catch {
-      button.textContent = "Not allowed";
+      show("Not allowed", `Not allowed: copy ${description}`);
     }
-    setTimeout(() => (button.textContent = "Copy"), 2000);
+    setTimeout(reset, 2000);
   });
   return button;
 }
 
 export const seconds = (value) => `${value.toFixed(1)}\u00a0s`;
 
-export function counted(number, one, many = `${one}s`) {
-  return `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
+export function counted(number, singular, plural = `${singular}s`) {
+  return `${number.toLocaleString("en")} ${number === 1 ? singular : plural}`;
 }

@@ -1,11 +1,11 @@
-// Scores and embeddings to measures and figures, as the service lays them out.
+// Measures and figures of scores and embeddings, as the service lays them out.
 import { at, choices, field, make, select } from "./dom.js";
 import { fileSlot } from "./files.js";
 import { ask, Missing, onSend } from "./service.js";
 
 const EMBEDDINGS =
   "A .npz with arrays vectors and speakers, or a .parquet, as sottovoce embed writes them.";
-const TRAIN = { train: ["Other speakers", `To learn from, for a comparison that learns. ${EMBEDDINGS}`] };
+const TRAIN = { train: ["Other speakers", `Training data for a comparison that is trained. ${EMBEDDINGS}`] };
 const KALDI = {
   trials: [
     "Trials of Kaldi",
@@ -14,44 +14,40 @@ const KALDI = {
   utt2spk: ["utt2spk of Kaldi", "Lines of utterance and speaker, for intervals by speaker."],
 };
 
-const LINKAGES = [
-  ["cosine", "cosine"],
-  ["euclidean", "Euclidean distance"],
-  ["whitening", "whitening, learnt"],
-  ["projection", "projection, learnt"],
-  ["plda", "PLDA, learnt"],
-];
+let linkages = []; // linkage functions that the service has
 const INTERVALS = [["0.95", "95 %"], ["0.99", "99 %"], ["0", "none"]];
 
+const linkageOptions = () =>
+  linkages.map(({ name, needs_training }) => [name, needs_training ? `${name}, trained` : name]);
 const linkage = () =>
   field(
     "Comparison",
-    select("linkage", LINKAGES),
-    "What turns two embeddings into a score; those that learn do so from other speakers.",
+    select("linkage", linkageOptions()),
+    "The linkage function, which turns two embeddings into a score; trained ones need other speakers.",
   );
 const interval = () =>
   field(
     "Intervals",
     select("interval", INTERVALS),
-    "How sure the range around each value is to hold the true one; none is fastest.",
+    "Confidence of the interval around each value; none is fastest.",
   );
 
-function written(id, label, value, help) {
-  const made = make("input", { id, name: id, type: "text", inputmode: "numeric" });
-  made.value = value;
-  return field(label, made, help);
+function textField(id, label, value, help) {
+  const input = make("input", { id, name: id, type: "text", inputmode: "numeric" });
+  input.value = value;
+  return field(label, input, help);
 }
 
-const crowds = () => [
-  written("lengths", "Recordings a person", "1,3,30", "How many recordings of a person the attacker has, with commas between."),
-  written("populations", "Crowds", "", "Among how many people he looks, with commas between; empty: up to all."),
-  written("top", "Top", "20", "A list of so many candidates counts as a hit if the person is on it."),
+const populationFields = () => [
+  textField("lengths", "Recordings per person", "1,3,30", "How many recordings of a person the attacker has, separated by commas."),
+  textField("populations", "Populations", "", "Among how many people the attacker searches, separated by commas; empty: up to all."),
+  textField("top", "Top", "20", "A list of this many candidates counts as a hit if the person is on it."),
 ];
 
 const QUESTIONS = {
   scores: {
     label: "Can pairs be told apart?",
-    words: "Scores of an attacker: EER, Cllr, D_ECE, linkability, rare but sure hits.",
+    help: "Scores of an attacker: EER, Cllr, D_ECE, D_sys, rare but sure hits.",
     path: "v1/measure",
     files: {
       scores: [
@@ -66,7 +62,7 @@ const QUESTIONS = {
   },
   similarity: {
     label: "Are voices still like themselves?",
-    words: "Embeddings before and after: similarity matrices, de-identification, distinctiveness.",
+    help: "Embeddings before and after: similarity matrices, de-identification, distinctiveness.",
     path: "v1/similarity",
     files: {
       original: ["Original", EMBEDDINGS],
@@ -79,15 +75,15 @@ const QUESTIONS = {
   },
   reidentify: {
     label: "Are people found among others?",
-    words: "Embeddings known and unknown: singling out, linkability and rank in growing crowds.",
+    help: "Embeddings known and unknown: singling out, linkability and rank in growing populations.",
     path: "v1/reidentify",
     files: {
       enrol: ["Enrolment", `Speech whose speakers the attacker knows. ${EMBEDDINGS}`],
-      trial: ["Trials", `Speech whose speakers he looks for. ${EMBEDDINGS}`],
+      trial: ["Trials", `Speech whose speakers the attacker searches. ${EMBEDDINGS}`],
     },
     more: TRAIN,
-    settings: () => [linkage(), interval(), ...crowds()],
-    form: "Make both files from speech the attacker knows and speech he looks at:",
+    settings: () => [linkage(), interval(), ...populationFields()],
+    form: "Make both files from speech that the attacker knows and speech to identify:",
     sample: "sottovoce embed known/ enrol.npz\nsottovoce embed unknown/ trial.npz",
   },
 };
@@ -95,8 +91,13 @@ const QUESTIONS = {
 let question = "scores";
 let slots = {};
 
+export function setLinkages(available) {
+  linkages = available;
+  at("linkage")?.replaceChildren(...linkageOptions().map(([value, label]) => new Option(label, value)));
+}
+
 export function startMeasures() {
-  const options = Object.entries(QUESTIONS).map(([value, { label, words }]) => ({ value, label, words }));
+  const options = Object.entries(QUESTIONS).map(([value, { label, help }]) => ({ value, label, help }));
   choices(at("questions"), "question", options, question, choose);
   choose(question);
   onSend(at("measures-form"), send, () => (at("measure-result").hidden = true));
@@ -105,8 +106,8 @@ export function startMeasures() {
 function choose(name) {
   question = name;
   const { files, more, settings, form, sample } = QUESTIONS[name];
-  const made = Object.entries({ ...files, ...more }).map(([id, [label, help]]) => [id, fileSlot(id, label, help)]);
-  slots = Object.fromEntries(made);
+  const entries = Object.entries({ ...files, ...more }).map(([id, [label, help]]) => [id, fileSlot(id, label, help)]);
+  slots = Object.fromEntries(entries);
   const places = (ids) => Object.keys(ids).map((id) => slots[id].place);
   at("measure-files").replaceChildren(...places(files));
   at("measure-more").replaceChildren(...places(more));
@@ -122,8 +123,8 @@ async function send(signal) {
     if (!file) throw new Missing(`choose or drop a file: ${control.getAttribute("aria-label")}`, control);
   }
   const query = new URLSearchParams({ format: "html" });
-  for (const one of at("measure-settings").querySelectorAll("[name]")) {
-    if (one.value) query.set(one.name, one.value);
+  for (const control of at("measure-settings").querySelectorAll("[name]")) {
+    if (control.value) query.set(control.name, control.value);
   }
   const form = new FormData();
   for (const [id, { file }] of Object.entries(slots)) if (file) form.set(id, file);
@@ -131,7 +132,7 @@ async function send(signal) {
   return "Measured";
 }
 
-// A report of the service within this page: its content without its frame; it has no scripts.
+// Shows the content of a report of the service within this page; reports have no scripts.
 function showReport(html) {
   const report = new DOMParser().parseFromString(html, "text/html");
   const main = report.querySelector("main");

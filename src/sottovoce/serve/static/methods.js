@@ -1,14 +1,14 @@
-// Voice methods as the service describes them: their names, settings and what they leave.
+// Voice methods as the service describes them: names, settings and what still leaks.
 import { at, field, make, select } from "./dom.js";
 
 let cards = [];
 
-export function setMethods(found) {
-  cards = found;
+export function setMethods(available) {
+  cards = available;
 }
 
 export const methodCards = () => cards;
-export const methodCard = (name) => cards.find((one) => one.name === name);
+export const methodCard = (name) => cards.find((card) => card.name === name);
 
 const NUMBER = "a number";
 
@@ -16,35 +16,35 @@ function rangeOf({ low, high }) {
   return high >= 1e6 ? `${low} or more` : `${low} to ${high}`;
 }
 
-function numberInput(id, one) {
-  const made = make("input", { id, type: "number", step: "any", min: one.low, max: one.high });
-  made.required = true;
-  return made;
+function numberInput(id, { low, high }) {
+  const input = make("input", { id, type: "number", step: "any", min: low, max: high });
+  input.required = true;
+  return input;
 }
 
-// A setting is a number, one of a few words, or either.
-function settingField(one) {
-  const id = `setting-${one.name}`;
-  const title = one.name.replaceAll("_", " ");
-  if (one.low === null) {
-    return field(title, select(id, one.words.map((word) => [word, word]), one.default), one.help);
+// The control of a setting: for a number, for a few words, or for either.
+function settingField(setting) {
+  const id = `setting-${setting.name}`;
+  const title = setting.name.replaceAll("_", " ");
+  if (setting.low === null) {
+    return field(title, select(id, setting.words.map((word) => [word, word]), setting.default), setting.help);
   }
-  if (!one.words.length) {
-    const input = numberInput(id, one);
-    input.value = one.default;
-    return field(title, input, `${one.help} From ${rangeOf(one)}.`);
+  if (!setting.words.length) {
+    const input = numberInput(id, setting);
+    input.value = setting.default;
+    return field(title, input, `${setting.help} From ${rangeOf(setting)}.`);
   }
-  const words = [...one.words, NUMBER].map((word) => [word, word]);
-  const made = field(title, select(id, words, one.default), `${one.help} A number from ${rangeOf(one)}.`);
-  const input = numberInput(`${id}-number`, one);
+  const words = [...setting.words, NUMBER].map((word) => [word, word]);
+  const row = field(title, select(id, words, setting.default), `${setting.help} A number from ${rangeOf(setting)}.`);
+  const input = numberInput(`${id}-number`, setting);
   input.setAttribute("aria-label", `${title}, a number`);
   input.setAttribute("aria-describedby", `${id}-help`);
-  const chooser = made.querySelector("select");
+  const chooser = row.querySelector("select");
   const show = () => (input.hidden = input.disabled = chooser.value !== NUMBER);
   chooser.addEventListener("change", show);
   show();
   chooser.after(input);
-  return made;
+  return row;
 }
 
 export function showSettings(place, name) {
@@ -54,16 +54,16 @@ export function showSettings(place, name) {
 // The settings that differ from the defaults, by name.
 export function chosenSettings(name) {
   const chosen = {};
-  for (const one of methodCard(name).settings) {
-    const control = at(`setting-${one.name}`);
-    const value = control.value === NUMBER ? at(`setting-${one.name}-number`).value : control.value;
-    if (value !== String(one.default)) chosen[one.name] = value;
+  for (const setting of methodCard(name).settings) {
+    const control = at(`setting-${setting.name}`);
+    const value = control.value === NUMBER ? at(`setting-${setting.name}-number`).value : control.value;
+    if (value !== String(setting.default)) chosen[setting.name] = value;
   }
   return chosen;
 }
 
-// What a method keeps and leaks, beside its result.
-export function toldOf(name) {
+// What a method keeps and leaks, shown beside its result.
+export function methodNotes(name) {
   const card = methodCard(name);
   return make(
     "div",

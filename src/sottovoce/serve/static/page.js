@@ -1,9 +1,9 @@
-// The page: which part is shown, and what all parts need from the service.
+// The page: which part is shown, and the lists that all parts need from the service.
 import { showAudits, startAudits } from "./audits.js";
 import { whenClipChanges } from "./clip.js";
 import { at } from "./dom.js";
 import { ignoreOtherDrops } from "./files.js";
-import { startMeasures } from "./measures.js";
+import { setLinkages, startMeasures } from "./measures.js";
 import { setMethods } from "./methods.js";
 import { showVoices, startRecording } from "./recording.js";
 import { ask, hasToken } from "./service.js";
@@ -14,34 +14,36 @@ const views = [...document.querySelectorAll(".view")];
 const TITLE = document.title;
 
 function showView() {
-  const wanted = views.find((one) => `#${one.id}` === location.hash) ?? views[0];
-  for (const one of views) one.hidden = one !== wanted;
+  const current = views.find((view) => `#${view.id}` === location.hash) ?? views[0];
+  for (const view of views) view.hidden = view !== current;
   for (const link of document.querySelectorAll(".views a")) {
-    if (link.hash === `#${wanted.id}`) link.setAttribute("aria-current", "page");
+    if (link.hash === `#${current.id}`) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
-  document.title = `${wanted.querySelector("h2").textContent} – ${TITLE}`;
+  document.title = `${current.querySelector("h2").textContent} – ${TITLE}`;
   window.scrollTo(0, 0);
-  if (wanted.id === "audits") showAudits();
+  if (current.id === "audits") showAudits();
 }
 
 async function load() {
   try {
     const { methods } = await (await ask("v1/methods")).json();
     const { languages, strategies } = await (await ask("v1/strategies")).json();
+    const { linkages } = await (await ask("v1/choices")).json();
     setMethods(methods);
+    setLinkages(linkages);
     setStrategies(strategies);
     showMethods();
     showVoices();
     const names = new Intl.DisplayNames(["en"], { type: "language" });
-    for (const id of ["language", "said-language"]) {
-      at(id).replaceChildren(...languages.map((one) => new Option(names.of(one), one)));
+    for (const id of ["language", "transcript-language"]) {
+      at(id).replaceChildren(...languages.map((code) => new Option(names.of(code), code)));
     }
     at("access").hidden = at("offline").hidden = true;
     document.body.classList.remove("closed");
   } catch (error) {
     at("offline").textContent = error.message;
-    at("offline").hidden = !at("access").hidden && !hasToken(); // the field says so itself
+    at("offline").hidden = !at("access").hidden && !hasToken(); // the field for the token already says so
     document.body.classList.add("closed");
   }
 }
@@ -51,7 +53,7 @@ startText();
 startRecording();
 startMeasures();
 startAudits();
-whenClipChanges(() => document.querySelectorAll("[data-until=clip]").forEach((one) => (one.hidden = true)));
+whenClipChanges(() => document.querySelectorAll("[data-until=clip]").forEach((hint) => (hint.hidden = true)));
 ignoreOtherDrops();
 at("token").addEventListener("change", () => (load(), showView()));
 window.addEventListener("hashchange", showView);

@@ -1,10 +1,10 @@
-// Pictures of a sound, in the colours of the page: waveform and spectrogram.
+// Waveform and spectrogram of a sound, in the colours of the page.
 
-export const TOP = 8000; // hertz shown
-const SIZE = 512; // samples of a frame
-const RANGE = 65; // decibels shown
+export const TOP = 8000; // highest frequency shown, in hertz
+const SIZE = 512; // samples per frame
+const RANGE = 65; // dynamic range shown, in decibels
 
-function prepared(canvas) {
+function prepare(canvas) {
   const scale = window.devicePixelRatio || 1;
   canvas.width = Math.max(1, Math.round(canvas.clientWidth * scale));
   canvas.height = Math.max(1, Math.round(canvas.clientHeight * scale));
@@ -12,7 +12,7 @@ function prepared(canvas) {
 }
 
 export function drawWave(canvas, { samples }, peak) {
-  const pen = prepared(canvas);
+  const pen = prepare(canvas);
   const { width, height } = canvas;
   pen.fillStyle = getComputedStyle(canvas).color;
   for (let x = 0; x < width; x++) {
@@ -30,9 +30,9 @@ export function drawWave(canvas, { samples }, peak) {
 }
 
 export function drawTones(canvas, { samples, rate }) {
-  const pen = prepared(canvas);
+  const pen = prepare(canvas);
   const { width, height } = canvas;
-  const bins = Math.min(SIZE / 2, Math.floor((TOP / rate) * SIZE * 2)); // frames are of rate / 2
+  const bins = Math.min(SIZE / 2, Math.floor((TOP / rate) * SIZE * 2)); // frames are at half the rate
   const columns = [];
   for (let x = 0; x < width; x++) {
     const middle = Math.floor(((x + 0.5) * samples.length) / width);
@@ -51,22 +51,22 @@ export function drawTones(canvas, { samples, rate }) {
   pen.putImageData(image, 0, 0);
 }
 
-// What is darkest: all but a few columns are below it, so that one click does not pale the rest.
+// The level drawn darkest: the 97th percentile of the columns, so that a click does not pale all others.
 function loudestOf(columns) {
-  const tops = columns.map((one) => one.reduce((a, b) => Math.max(a, b))).sort((a, b) => a - b);
+  const tops = columns.map((column) => column.reduce((a, b) => Math.max(a, b))).sort((a, b) => a - b);
   return tops[Math.floor(0.97 * (tops.length - 1))];
 }
 
-// 256 colours from the ground through the colour of links to that of text.
+// 256 colours from the background through the colour of links to the colour of text.
 function palette(canvas) {
   const style = getComputedStyle(canvas);
   const stops = [style.backgroundColor, style.color, style.outlineColor].map(
-    (one) => one.match(/[\d.]+/g).slice(0, 3).map(Number),
+    (colour) => colour.match(/[\d.]+/g).slice(0, 3).map(Number),
   );
   return Array.from({ length: 256 }, (_, i) => {
     const place = (i / 255) * 2;
     const from = Math.min(1, Math.floor(place));
-    const mixed = stops[from].map((one, c) => one + (stops[from + 1][c] - one) * (place - from));
+    const mixed = stops[from].map((value, c) => value + (stops[from + 1][c] - value) * (place - from));
     return [...mixed, 255];
   });
 }

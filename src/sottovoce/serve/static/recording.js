@@ -1,94 +1,95 @@
-// A clip with its text, both without the private words.
+// A clip and its text, both without the private words.
 import { clip, clipPicker, EXAMPLE, fileName, whenClipChanges } from "./clip.js";
 import { at, copyButton, counted, make } from "./dom.js";
-import { methodCards, toldOf } from "./methods.js";
+import { methodCards, methodNotes } from "./methods.js";
 import { ask, Missing, onSend } from "./service.js";
 import { decode } from "./sound.js";
 import { KINDS, marked } from "./text.js";
 import { axesOf, Track } from "./track.js";
 
-const KEPT = "none";
+const KEEP_VOICE = "none";
 let before, after, control;
 
 export function startRecording() {
   control = clipPicker(document.querySelector("[data-clip=recording]"), "recording");
   before = new Track(at("recording-before"), "Before");
   after = new Track(at("recording-after"), "Masked");
-  whenClipChanges(showWords);
-  whenClipChanges(onSend(at("recording-form"), send, showClip)); // an answer would be another clip's
+  whenClipChanges(showTranscript);
+  whenClipChanges(onSend(at("recording-form"), send, showClip)); // the answer would belong to the previous clip
   whenClipChanges(showClip);
 }
 
 export function showVoices() {
-  const voices = methodCards().map((one) => new Option(`changed by ${one.name}`, one.name));
-  at("change").replaceChildren(...voices, new Option("kept as it is", KEPT));
-  at("change").value = "voicemask"; // words are found behind it more often than behind the others
+  const voices = methodCards().map(({ name }) => new Option(`changed by ${name}`, name));
+  at("change").replaceChildren(...voices, new Option("kept as it is", KEEP_VOICE));
+  at("change").value = "voicemask"; // words are aligned more often with it than with the others
 }
 
-// The example brings its words, and takes them away.
-function showWords() {
+// The example comes with its transcript, which goes when another clip is chosen.
+function showTranscript() {
   if (clip.example) {
-    at("said").value = EXAMPLE;
-    at("said-language").value = "en";
-  } else if (at("said").value === EXAMPLE) at("said").value = "";
+    at("transcript").value = EXAMPLE;
+    at("transcript-language").value = "en";
+  } else if (at("transcript").value === EXAMPLE) at("transcript").value = "";
 }
 
 function showClip() {
   after.hide();
-  at("recording-told").hidden = true;
+  at("recording-notes").hidden = true;
   if (!clip.sound) return before.hide();
   before.show(clip.blob, clip.sound, axesOf(clip.sound));
 }
 
 async function send(signal) {
   if (!clip.blob) throw new Missing("choose, drop or record a clip first", control);
-  if (!at("said").value.trim()) throw new Missing("type what is said in the clip", at("said"));
+  if (!at("transcript").value.trim()) throw new Missing("type what is said in the clip", at("transcript"));
   const form = new FormData();
   form.set("audio", clip.blob);
-  form.set("text", at("said").value);
-  const used = at("change").value;
+  form.set("text", at("transcript").value);
+  const method = at("change").value;
   const query = new URLSearchParams({
-    method: used,
-    lang: at("said-language").value,
+    method,
+    lang: at("transcript-language").value,
     how: at("how").value,
     words: at("further").value,
     typed: "true",
   });
-  const found = await (await ask(`v1/anonymise/recording?${query}`, form, signal)).json();
-  const blob = fromDataUrl(found.audio);
+  const answer = await (await ask(`v1/anonymise/recording?${query}`, form, signal)).json();
+  const blob = fromDataUrl(answer.audio);
   const sound = await decode(blob);
   signal.throwIfAborted();
   const axes = axesOf(clip.sound, sound);
-  const stretches = (side) => found.spans.map((one) => [...one[side], one.kinds.map(plain).join(", ")]);
+  const stretches = (side) => answer.spans.map((span) => [...span[side], span.kinds.map(plainKind).join(", ")]);
   if (clip.sound) before.show(clip.blob, clip.sound, { ...axes, stretches: stretches("before") });
-  after.show(blob, sound, { ...axes, stretches: stretches("after"), facts: used === KEPT ? "" : used });
-  showTold(found.text, used);
-  return `${counted(found.masked_words, "word")} masked`;
+  after.show(blob, sound, { ...axes, stretches: stretches("after"), facts: method === KEEP_VOICE ? "" : method });
+  showText(answer.text, method);
+  return `${counted(answer.masked_words, "word")} masked`;
 }
 
-const plain = (kind) => KINDS[kind] ?? "private";
+const plainKind = (kind) => KINDS[kind] ?? "private";
 
-// The service answers with base64 in a data URL; a policy that lets no data be fetched stays whole.
+// The service answers with a data URL in base64. It is decoded here because the content security
+// policy does not allow it to be fetched.
 function fromDataUrl(url) {
   const [head, data] = url.split(",");
-  const bytes = Uint8Array.from(atob(data), (one) => one.charCodeAt(0));
+  const bytes = Uint8Array.from(atob(data), (sign) => sign.charCodeAt(0));
   return new Blob([bytes], { type: head.slice(5).split(";")[0] });
 }
 
-function showTold(text, used) {
-  const stretches = Array.from(text.matchAll(/<[A-Z+]+>/g), (one) => {
-    const start = Array.from(text.slice(0, one.index)).length;
-    return [start, start + one[0].length, one[0].match(/[A-Z]+/)[0]];
+function showText(text, method) {
+  const stretches = Array.from(text.matchAll(/<[A-Z+]+>/g), (match) => {
+    const start = Array.from(text.slice(0, match.index)).length;
+    return [start, start + match[0].length, match[0].match(/[A-Z]+/)[0]];
   });
   const attributes = { class: "button", id: "recording-save", href: after.player.src, download: fileName("masked") };
   const save = make("a", attributes, "Save the masked recording");
-  at("recording-told").replaceChildren(
+  at("recording-notes").replaceChildren(
     make("h3", {}, "Its text"),
     make("p", { class: "words", id: "masked-text" }, ...marked(text, stretches)),
     make("p", { class: "buttons" }, save, copyButton("the masked text", text)),
-    ...(used === KEPT ? [keptVoice()] : [toldOf(used)]),
+    ...(method === KEEP_VOICE ? [keptVoice()] : [methodNotes(method)]),
   );
-  at("recording-told").hidden = false;
+  at("recording-notes").hidden = false;
 }
 
 function keptVoice() {

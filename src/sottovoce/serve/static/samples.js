@@ -1,4 +1,4 @@
-// A made-up sentence a language: nobody of these names is meant.
+// An invented sentence per language; no real person is meant.
 export const SAMPLES = {
   en: "Hello, this is Ann Lee from Berlin, please call me back at nine pm on Monday, my number is 030 901820, or write to ann.lee@example.org.",
   de: "Guten Tag, hier ist Anna Schmidt aus Hamburg, bitte rufen Sie mich am Montag um neun Uhr unter 040 5550123 zurück.",

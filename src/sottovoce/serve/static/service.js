@@ -1,4 +1,4 @@
-// Calls of the service, and forms that make them: what goes on, how to cancel, what went wrong.
+// Requests to the service, and forms that send them: progress, cancelling, errors.
 import { at, make } from "./dom.js";
 
 export async function ask(path, body, signal) {
@@ -15,15 +15,15 @@ export async function ask(path, body, signal) {
   if (answer.status === 401) {
     at("access").hidden = false;
     at("token").focus();
-    throw new Error(token ? "this is not the token of the service" : "this service wants a token");
+    throw new Error(token ? "this is not the token of the service" : "this service needs a token");
   }
-  const told = await answer.json().catch(() => ({}));
-  throw new Error(told.error || `the service answered ${answer.status}`);
+  const problem = await answer.json().catch(() => ({}));
+  throw new Error(problem.error || `the service answered ${answer.status}`);
 }
 
 export const hasToken = () => at("token").value !== "";
 
-// Something that is not there yet, and the control that would bring it.
+// Thrown if an input is missing; `control` is where to enter it.
 export class Missing extends Error {
   constructor(line, control) {
     super(line);
@@ -31,9 +31,9 @@ export class Missing extends Error {
   }
 }
 
-// Runs `work(signal)` when a form is sent; what it gives back is said under the button. When it
-// fails, `clear` takes away what an earlier one left: it must not be taken for the new one's. What
-// is given back cancels the work, if there is any.
+// Runs `work(signal)` when a form is sent and shows the line that it returns under the button. If it
+// fails, `clear` removes the earlier result, which must not be taken for the new one. Returns a
+// function that cancels the work.
 export function onSend(form, work, clear) {
   const button = form.querySelector("[type=submit]");
   const stop = make("button", { type: "button", class: "stop" }, "Cancel");
@@ -42,35 +42,35 @@ export function onSend(form, work, clear) {
   form.querySelector(".send").append(stop, clock, state);
   let running = null;
 
-  const busy = (yes) => {
-    stop.hidden = clock.hidden = !yes;
-    button.setAttribute("aria-disabled", String(yes));
-    form.classList.toggle("busy", yes);
+  const setBusy = (busy) => {
+    stop.hidden = clock.hidden = !busy;
+    button.setAttribute("aria-disabled", String(busy));
+    form.classList.toggle("busy", busy);
   };
-  const say = (line, wrong = false) => {
+  const showStatus = (line, wrong = false) => {
     state.classList.toggle("wrong", wrong);
     state.textContent = line;
   };
-  busy(false);
+  setBusy(false);
   const cancel = () => running?.abort();
   stop.addEventListener("click", cancel);
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     if (running) return;
     running = new AbortController();
-    form.querySelectorAll("[aria-invalid]").forEach((one) => one.removeAttribute("aria-invalid"));
-    const begun = performance.now();
-    const tick = setInterval(() => (clock.textContent = since(begun)), 200);
+    form.querySelectorAll("[aria-invalid]").forEach((control) => control.removeAttribute("aria-invalid"));
+    const start = performance.now();
+    const tick = setInterval(() => (clock.textContent = since(start)), 200);
     clock.textContent = "";
-    busy(true);
-    say("Working …");
+    setBusy(true);
+    showStatus("Working …");
     try {
-      say(`${await work(running.signal)} in ${since(begun)}.`);
+      showStatus(`${await work(running.signal)} in ${since(start)}.`);
       bringIntoView(form.nextElementSibling);
     } catch (error) {
-      if (error.name === "AbortError") say("Cancelled.");
+      if (error.name === "AbortError") showStatus("Cancelled.");
       else {
-        say(capital(error.message), true);
+        showStatus(capitalise(error.message), true);
         clear();
       }
       if (error instanceof Missing) {
@@ -80,17 +80,17 @@ export function onSend(form, work, clear) {
     } finally {
       clearInterval(tick);
       running = null;
-      busy(false);
+      setBusy(false);
     }
   });
   return cancel;
 }
 
-// On a narrow screen the outcome lies below the form.
+// On a narrow screen the outcome is below the form.
 function bringIntoView(outcome) {
   const { top } = outcome.getBoundingClientRect();
   if (top > 0.8 * window.innerHeight) outcome.scrollIntoView({ block: "start" });
 }
 
-const since = (begun) => `${((performance.now() - begun) / 1000).toFixed(1)} s`;
-const capital = (line) => line.charAt(0).toUpperCase() + line.slice(1);
+const since = (start) => `${((performance.now() - start) / 1000).toFixed(1)} s`;
+const capitalise = (line) => line.charAt(0).toUpperCase() + line.slice(1);

@@ -1,4 +1,4 @@
-// A text with its private words found, and replaced by every strategy.
+// The private words of a text, found and replaced by every strategy.
 import { at, copyButton, counted, make } from "./dom.js";
 import { ask, Missing, onSend } from "./service.js";
 import { SAMPLES } from "./samples.js";
@@ -18,22 +18,22 @@ export function startText() {
   onSend(at("text-form"), send, () => (at("text-result").hidden = true));
 }
 
-export function setStrategies(found) {
-  strategies = found;
+export function setStrategies(available) {
+  strategies = available;
 }
 
-// Nodes of a text with stretches marked: [start, end, kind] in characters as Python counts them.
+// Nodes of a text in which stretches are marked: [start, end, kind], in Unicode code points.
 export function marked(text, stretches, label = () => "") {
   const letters = Array.from(text);
   const pieces = [];
-  let done = 0;
+  let position = 0;
   for (const [start, end, kind] of stretches) {
     const mark = make("mark", { class: kind }, letters.slice(start, end).join(""));
     if (label(kind)) mark.append(make("small", {}, label(kind)));
-    pieces.push(letters.slice(done, start).join(""), mark);
-    done = end;
+    pieces.push(letters.slice(position, start).join(""), mark);
+    position = end;
   }
-  return [...pieces, letters.slice(done).join("")];
+  return [...pieces, letters.slice(position).join("")];
 }
 
 async function send(signal) {
@@ -52,33 +52,33 @@ async function send(signal) {
       return [name, await answer.json()];
     }),
   );
-  const [[, found]] = answers;
+  const [[, first]] = answers;
   at("text-result").replaceChildren(
-    ...original(text, found.spans),
-    promised(found.guarantee),
+    ...original(text, first.spans),
+    leakBound(first.guarantee),
     make("h3", {}, "Replaced"),
     make("div", { class: "strategies" }, ...answers.map(strategyCard)),
   );
   at("text-result").hidden = false;
   at("text").querySelector(".empty").hidden = true;
-  return `${counted(found.spans.length, "private value")} found`;
+  return `${counted(first.spans.length, "private value")} found`;
 }
 
 function original(text, spans) {
   const letters = Array.from(text);
-  const stretches = spans.map((one) => [one.start, one.end, one.kind]);
-  const said = make("p", { class: "words", id: "found" }, ...marked(text, stretches, (kind) => KINDS[kind] ?? kind));
-  const rows = spans.map((one) =>
+  const stretches = spans.map((span) => [span.start, span.end, span.kind]);
+  const paragraph = make("p", { class: "words", id: "marked-text" }, ...marked(text, stretches, (kind) => KINDS[kind] ?? kind));
+  const rows = spans.map((span) =>
     make(
       "tr",
       {},
-      make("th", { scope: "row", class: "words" }, letters.slice(one.start, one.end).join("")),
-      make("td", { class: "words" }, KINDS[one.kind] ?? one.kind),
-      make("td", { class: "words" }, one.rule),
-      make("td", {}, `${Math.round(100 * one.score)} %`),
+      make("th", { scope: "row", class: "words" }, letters.slice(span.start, span.end).join("")),
+      make("td", { class: "words" }, KINDS[span.kind] ?? span.kind),
+      make("td", { class: "words" }, span.rule),
+      make("td", {}, `${Math.round(100 * span.score)} %`),
     ),
   );
-  const head = ["Found", "Type", "Rule"].map((one) => make("th", { scope: "col", class: "words" }, one));
+  const head = ["Found", "Type", "Rule"].map((title) => make("th", { scope: "col", class: "words" }, title));
   const table = make(
     "table",
     { id: "findings" },
@@ -87,12 +87,12 @@ function original(text, spans) {
     make("tbody", {}, ...rows),
   );
   const wide = make("div", { class: "wide", tabindex: "0", role: "group", "aria-label": "What was found" }, table);
-  return [make("h3", {}, "Found"), said, ...(spans.length ? [wide] : [])];
+  return [make("h3", {}, "Found"), paragraph, ...(spans.length ? [wide] : [])];
 }
 
 const percent = (share) => `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`;
 
-function promised(guarantee) {
+function leakBound(guarantee) {
   const lines = guarantee
     ? [
         make("strong", {}, `At most ${percent(guarantee.delta)} of private words stay unnoticed`),
@@ -108,7 +108,7 @@ function promised(guarantee) {
 }
 
 function strategyCard([name, { text, spans }]) {
-  const stretches = spans.map((one) => [one.new_start, one.new_end, one.kind]);
+  const stretches = spans.map((span) => [span.new_start, span.new_end, span.kind]);
   return make(
     "article",
     { class: "strategy", id: `strategy-${name}` },

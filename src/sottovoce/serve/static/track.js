@@ -1,4 +1,4 @@
-// A sound that is seen and heard: play button, waveform and spectrogram, position, marked stretches.
+// A sound with play button, waveform, spectrogram, position and marked stretches.
 import { make, seconds } from "./dom.js";
 import { drawTones, drawWave, TOP } from "./picture.js";
 import { lengthOf } from "./sound.js";
@@ -66,7 +66,7 @@ export class Track {
     event.preventDefault();
   }
 
-  // `span` is the length of the time axis, `peak` the top of the waveform: those of both tracks.
+  // `span` is the length of the time axis and `peak` the top of the waveform, equal for both tracks.
   show(blob, sound, { span, peak, stretches = [], facts = "" }) {
     this.player.pause();
     if (this.player.src) URL.revokeObjectURL(this.player.src);
@@ -74,7 +74,7 @@ export class Track {
     Object.assign(this, { sound, span, peak, length: lengthOf(sound) });
     this.facts.textContent = [seconds(this.length), facts].filter(Boolean).join(" · ");
     this.picture.setAttribute("aria-valuemax", this.length.toFixed(2));
-    this.stretches.replaceChildren(...stretches.map((one) => this.stretch(one)));
+    this.stretches.replaceChildren(...stretches.map((stretch) => this.stretch(stretch)));
     this.figure.hidden = false;
     shown.add(this);
     this.showAxis();
@@ -90,14 +90,14 @@ export class Track {
   }
 
   stretch([start, end, label]) {
-    const made = make("div", {}, make("span", {}, label));
-    made.style.left = `${(100 * start) / this.span}%`;
-    made.style.width = `${(100 * Math.max(end - start, 0.01)) / this.span}%`;
-    return made;
+    const element = make("div", {}, make("span", {}, label));
+    element.style.left = `${(100 * start) / this.span}%`;
+    element.style.width = `${(100 * Math.max(end - start, 0.01)) / this.span}%`;
+    return element;
   }
 
   showAxis() {
-    const step = [0.5, 1, 2, 5, 10, 30, 60, 120].find((one) => this.span / one <= 8) ?? 300;
+    const step = [0.5, 1, 2, 5, 10, 30, 60, 120].find((step) => this.span / step <= 8) ?? 300;
     const marks = [];
     for (let time = 0; time <= this.span; time += step) {
       const mark = make("span", {}, `${time}`);
@@ -116,7 +116,7 @@ export class Track {
     this.showPosition();
   }
 
-  // Two tracks are compared: the one that starts goes on where the other was.
+  // Two tracks are compared: the track that starts continues at the position of the other.
   toggle() {
     if (!this.player.paused) {
       this.player.pause();
@@ -156,10 +156,10 @@ export class Track {
   }
 }
 
-// Time axis and height that sounds have in common; null stands for one that cannot be decoded.
+// Length of the time axis and peak that sounds share; null stands for a sound that cannot be decoded.
 export function axesOf(...sounds) {
-  const heard = sounds.filter(Boolean);
+  const decoded = sounds.filter(Boolean);
   let peak = 0.01;
-  for (const { samples } of heard) for (const one of samples) peak = Math.max(peak, Math.abs(one));
-  return { span: Math.max(...heard.map(lengthOf)), peak };
+  for (const { samples } of decoded) for (const sample of samples) peak = Math.max(peak, Math.abs(sample));
+  return { span: Math.max(...decoded.map(lengthOf)), peak };
 }

@@ -1,7 +1,7 @@
-// A clip in another voice, heard and seen before and after.
+// A clip in another voice, to hear and see before and after.
 import { clip, clipPicker, fileName, whenClipChanges } from "./clip.js";
 import { at, choices, make } from "./dom.js";
-import { chosenSettings, methodCards, showSettings, toldOf } from "./methods.js";
+import { chosenSettings, methodCards, methodNotes, showSettings } from "./methods.js";
 import { ask, Missing, onSend } from "./service.js";
 import { decode } from "./sound.js";
 import { axesOf, Track } from "./track.js";
@@ -13,12 +13,12 @@ export function startVoice() {
   control = clipPicker(document.querySelector("[data-clip=voice]"), "voice");
   before = new Track(at("voice-before"), "Before");
   after = new Track(at("voice-after"), "After");
-  whenClipChanges(onSend(at("voice-form"), send, showClip)); // an answer would be another clip's
+  whenClipChanges(onSend(at("voice-form"), send, showClip)); // the answer would belong to the previous clip
   whenClipChanges(showClip);
 }
 
 export function showMethods() {
-  const options = methodCards().map((one) => ({ value: one.name, label: one.name, words: one.summary }));
+  const options = methodCards().map(({ name, summary }) => ({ value: name, label: name, help: summary }));
   choices(at("methods"), "method", options, method, choose);
   choose(method);
 }
@@ -31,7 +31,7 @@ function choose(name) {
 
 function showClip() {
   after.hide();
-  at("voice-told").hidden = true;
+  at("voice-notes").hidden = true;
   if (!clip.sound) return before.hide();
   before.show(clip.blob, clip.sound, axesOf(clip.sound));
 }
@@ -47,13 +47,13 @@ async function send(signal) {
   const axes = axesOf(clip.sound, sound);
   if (clip.sound) before.show(clip.blob, clip.sound, axes);
   after.show(answer, sound, { ...axes, facts: used });
-  showTold(used);
+  showNotes(used);
   return `Done with ${used}`;
 }
 
-function showTold(used) {
+function showNotes(used) {
   const attributes = { class: "button", id: "voice-save", href: after.player.src, download: fileName(used) };
   const save = make("a", attributes, "Save the anonymised clip");
-  at("voice-told").replaceChildren(make("p", { class: "buttons" }, save), toldOf(used));
-  at("voice-told").hidden = false;
+  at("voice-notes").replaceChildren(make("p", { class: "buttons" }, save), methodNotes(used));
+  at("voice-notes").hidden = false;
 }
