@@ -19,12 +19,14 @@ from sottovoce.cli.options import JsonCommand, json_option, progress_bar, proven
 @click.option(
     "--encoder", default="campplus", show_default=True, help="Name, FILE.onnx or hf:FOLDER."
 )
-@click.option("--sha256", help="What the SHA-256 of FILE.onnx (or FOLDER's weights) must be.")
+@click.option("--sha256", help="SHA-256 that FILE.onnx (or the weights in FOLDER) must have.")
 @click.option("--vad/--no-vad", default=False, show_default=True, help="Remove pauses first.")
 @click.option("--split", help="Only utterances of this split, such as enrol or trial.")
-@click.option("--jobs", default=2, show_default=True, help="Recordings embedded side by side.")
+@click.option("--jobs", default=2, show_default=True, help="Recordings embedded at the same time.")
 @click.option("--skip-bad", is_flag=True, help="Leave out recordings that cannot be embedded.")
-@click.option("--list", "listed", is_flag=True, help="List encoders with origin and licence.")
+@click.option(
+    "--list", "list_encoders", is_flag=True, help="List encoders with origin and licence."
+)
 @json_option
 def command(
     corpus: Path | None,
@@ -35,26 +37,27 @@ def command(
     split: str | None,
     jobs: int,
     skip_bad: bool,
-    listed: bool,
+    list_encoders: bool,
     json_to: str | None,
 ) -> None:
     """Turn every recording of CORPUS into a vector that tells who speaks, into OUT.npz.
 
     CORPUS is a folder with manifest.csv, a Kaldi directory, Lhotse manifests, a LibriSpeech, VCTK
-    or Common Voice tree, or a folder a speaker. A run that was stopped goes on where it was.
+    or Common Voice tree, or one with a folder per speaker. A run that was stopped continues where
+    it was.
 
-    --vad leaves out what is much quieter than the speech. The default encoder does no better with
-    it on clean recordings; it may help where pauses are long and noisy.
+    --vad leaves out what is much quieter than the speech. With the default encoder it does not help
+    on clean recordings; it may help where pauses are long and noisy.
     """
     from sottovoce.speaker.encoders import ENCODERS, WithoutPauses, make_encoder
 
-    if listed:
+    if list_encoders:
         for name in ENCODERS:
             card = make_encoder(name).card
             click.echo(f"{card.name}: {card.dimension} dimensions, {card.licence}, {card.origin}")
         return
     if corpus is None or target is None:
-        raise click.UsageError("name a corpus and the file to write, or --list")
+        raise click.UsageError("give a corpus and the file to write, or --list")
     if jobs < 1:
         raise click.UsageError(f"--jobs {jobs}: must be at least 1")
     from sottovoce.corpus import open_corpus
@@ -62,21 +65,25 @@ def command(
 
     network = make_encoder(encoder, sha256=sha256)
     network = WithoutPauses(network) if vad else network
-    voices = open_corpus(corpus)
+    recordings = open_corpus(corpus)
     if split is not None:
-        splits = sorted({one.split for one in voices if one.split})
-        voices = voices.select(split=split)
-        if not len(voices):
+        splits = sorted({utterance.split for utterance in recordings if utterance.split})
+        recordings = recordings.select(split=split)
+        if not len(recordings):
             raise click.UsageError(f"--split {split}: the corpus has {', '.join(splits) or 'none'}")
     with progress_bar("embedding") as progress:
-        done = embed_corpus(
-            voices, network, target, jobs=jobs, skip_bad=skip_bad, progress=progress
+        summary = embed_corpus(
+            recordings, network, target, jobs=jobs, skip_bad=skip_bad, progress=progress
         )
-    for line in done.bad:
+    for line in summary.bad:
         click.echo(f"left out {line}", err=True)
     if json_to is not None:
-        made = provenance([target], encoder=network.card.to_dict())
-        found = {"vectors": done.count, "resumed": done.resumed, "left_out": list(done.bad)}
-        write_json({**found, "provenance": made}, json_to)
+        result = {
+            "vectors": summary.count,
+            "resumed": summary.resumed,
+            "left_out": list(summary.bad),
+            "provenance": provenance([target], encoder=network.card.to_dict()),
+        }
+        write_json(result, json_to)
     if json_to != "-":
-        click.echo(f"{done.count:,} vectors of {network.card.name} in {target}")
+        click.echo(f"{summary.count:,} vectors of {network.card.name} in {target}")
