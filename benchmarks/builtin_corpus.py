@@ -19,23 +19,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sottovoce.core.types import Vectors
 from sottovoce.corpus.demo.builtin import SEED, builtin_corpus
 from sottovoce.corpus.manifest import read_manifest
 from sottovoce.measure import Scores, eer
 
 SEEDS = (SEED, 2, 3)
-Floats = NDArray[np.float32]
 
 
-def samples(path: Path) -> Floats:
+def samples(path: Path) -> Vectors:
     with wave.open(str(path)) as file:
         data = np.frombuffer(file.readframes(file.getnframes()), "<i2")
     return np.asarray(data / 32768, np.float32)
 
 
-def bands(signal: Floats) -> Floats:
+def bands(signal: Vectors) -> Vectors:
     kaldi: Any = importlib.import_module("kaldi_native_fbank")
     options = kaldi.FbankOptions()
     options.frame_opts.dither = 0
@@ -47,28 +46,28 @@ def bands(signal: Floats) -> Floats:
     return np.asarray(frames - frames.mean(axis=0), np.float32)
 
 
-def embeddings(folder: Path, encoder: str) -> Floats:
+def embeddings(folder: Path, encoder: str) -> Vectors:
     session: Any = importlib.import_module("onnxruntime").InferenceSession(encoder)
     name = session.get_inputs()[0].name
-    inputs = (bands(samples(one.path))[None] for one in read_manifest(folder))
-    return np.stack([session.run(None, {name: one})[0][0] for one in inputs])
+    inputs = (bands(samples(utterance.path))[None] for utterance in read_manifest(folder))
+    return np.stack([session.run(None, {name: frames})[0][0] for frames in inputs])
 
 
-def unit(vectors: Floats) -> Floats:
+def unit(vectors: Vectors) -> Vectors:
     return np.asarray(vectors / np.linalg.norm(vectors, axis=-1, keepdims=True))
 
 
-def errors(folder: Path, vectors: Floats) -> str:
+def errors(folder: Path, vectors: Vectors) -> str:
     """EER over all pairs and over pairs of one gender, and the mated scores, in one row."""
     corpus = read_manifest(folder)
-    who = np.array([one.speaker for one in corpus])
-    gender = np.array([one.gender for one in corpus])
-    trial = np.array([one.split == "trial" for one in corpus])
-    own = {name: np.flatnonzero((who == name) & ~trial)[:5] for name in corpus.speakers}
-    models = np.stack([unit(vectors)[rows].mean(axis=0) for rows in own.values()])
+    speakers = np.array([utterance.speaker for utterance in corpus])
+    gender = np.array([utterance.gender for utterance in corpus])
+    trial = np.array([utterance.split == "trial" for utterance in corpus])
+    enrolment = [np.flatnonzero((speakers == name) & ~trial)[:5] for name in corpus.speakers]
+    models = np.stack([unit(vectors)[rows].mean(axis=0) for rows in enrolment])
     scores = unit(models) @ unit(vectors)[trial].T
-    mated = np.array(corpus.speakers)[:, None] == who[trial]
-    alike = gender[[rows[0] for rows in own.values()]][:, None] == gender[trial]
+    mated = np.array(corpus.speakers)[:, None] == speakers[trial]
+    alike = gender[[rows[0] for rows in enrolment]][:, None] == gender[trial]
     everyone = eer(Scores(scores[mated], scores[~mated]))
     same_gender = eer(Scores(scores[mated], scores[~mated & alike]))
     mean, spread = scores[mated].mean(), scores[mated].std()

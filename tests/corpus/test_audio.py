@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile
+from error_codes import raises_code
 from numpy.typing import NDArray
 
 from sottovoce.core.errors import InputError, UsageError
@@ -87,43 +88,45 @@ def slow_rate(path: Path) -> None:
     soundfile.write(path, tone(), 100)
 
 
-BAD: dict[str, tuple[Make, type[AudioError], str]] = {
-    "truncated": (truncated, UnreadableAudioError, "cut off: 19,956 of 32,000 bytes"),
-    "truncated header": (truncated_header, UnreadableAudioError, "damaged"),
-    "truncated flac": (truncated_flac, UnreadableAudioError, "damaged"),
-    "truncated mp3": (truncated_mp3, UnreadableAudioError, "cut off: 1.* s are lacking"),
-    "zero bytes": (lambda p: p.touch(), UnreadableAudioError, r"empty \(0 bytes\)"),
-    "no audio": (no_audio, UnreadableAudioError, "not audio"),
-    "missing": (lambda p: None, UnreadableAudioError, "no such audio file"),
-    "directory": (lambda p: p.mkdir(), UnreadableAudioError, "a directory"),
-    "symlink loop": (loop, UnreadableAudioError, "leads to itself"),
-    "dangling link": (dangling, UnreadableAudioError, "link to nothing"),
-    "pipe": (lambda p: os.mkfifo(p), UnreadableAudioError, "device or pipe"),
-    "no samples": (lambda p: soundfile.write(p, [], RATE), UnusableAudioError, "no samples"),
-    "NaN samples": (not_finite, UnusableAudioError, "2 samples are not finite"),
+BAD: dict[str, tuple[Make, type[AudioError], str, str]] = {
+    "truncated": (truncated, UnreadableAudioError, "damaged", "19,956 of 32,000 bytes"),
+    "truncated header": (truncated_header, UnreadableAudioError, "damaged", ""),
+    "truncated flac": (truncated_flac, UnreadableAudioError, "damaged", ""),
+    "truncated mp3": (truncated_mp3, UnreadableAudioError, "damaged", "cut off: 1."),
+    "zero bytes": (lambda p: p.touch(), UnreadableAudioError, "empty", ""),
+    "no audio": (no_audio, UnreadableAudioError, "damaged", ""),
+    "missing": (lambda p: None, UnreadableAudioError, "not-found", ""),
+    "directory": (lambda p: p.mkdir(), UnreadableAudioError, "unreadable", "directory"),
+    "symlink loop": (loop, UnreadableAudioError, "unreadable", "itself"),
+    "dangling link": (dangling, UnreadableAudioError, "not-found", "link"),
+    "pipe": (lambda p: os.mkfifo(p), UnreadableAudioError, "unreadable", "pipe"),
+    "no samples": (lambda p: soundfile.write(p, [], RATE), UnusableAudioError, "empty", ""),
+    "NaN samples": (not_finite, UnusableAudioError, "not-finite", "2 samples"),
     "1 sample": (
         lambda p: soundfile.write(p, [0.5], RATE),
         UnusableAudioError,
-        r"0.0001 s \(1 samples\); at least 0.05 s",
+        "too-short",
+        "0.0001 s (1 samples)",
     ),
     "silence": (
         lambda p: soundfile.write(p, np.zeros(RATE), RATE),
         UnusableAudioError,
-        "digital silence",
+        "silent",
+        "",
     ),
-    "100 Hz": (slow_rate, UnusableAudioError, "sample rate 100 Hz"),
+    "100 Hz": (slow_rate, UnusableAudioError, "out-of-range", "100 Hz"),
 }
 
 
 @pytest.mark.parametrize("kind", BAD)
 def test_bad_files_are_refused_in_one_line_that_names_them(tmp_path: Path, kind: str) -> None:
-    make, error, words = BAD[kind]
+    make, error, code, detail = BAD[kind]
     path = tmp_path / "bad.wav"
     make(path)
-    with pytest.raises(error, match=words) as caught:
+    with raises_code(code, error) as caught:
         load_audio(path)
-    said = str(caught.value)
-    assert said.startswith(f"{path}: ") and "\n" not in said
+    message = str(caught.value)
+    assert message.startswith(f"{path}: ") and detail in message and "\n" not in message
     assert isinstance(caught.value, InputError)
 
 
@@ -137,14 +140,15 @@ def test_a_file_without_the_right_to_read_it(
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "open", refuse)
-    with pytest.raises(UnreadableAudioError, match=r"secret.wav: no right to read it"):
+    with raises_code("unreadable", UnreadableAudioError) as caught:
         load_audio(path)
+    assert str(path) in str(caught.value)
 
 
 def test_raw_samples_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "x.raw"
     path.write_bytes(bytes(1000))
-    with pytest.raises(UnreadableAudioError, match="raw samples have no header"):
+    with raises_code("unsupported", UnreadableAudioError):
         load_audio(path)
 
 
@@ -174,16 +178,16 @@ def test_channels_are_averaged_or_one_is_taken(tmp_path: Path) -> None:
     levels = np.array([0.6, 0.1, 0.2, 0.0, 0.3, 0.0])  # 5.1
     soundfile.write(path, tone()[:, None] * levels, RATE, subtype="FLOAT")
     assert audio_info(path).channels == 6
-    with pytest.raises(UnusableAudioError, match="6 channels, and none is named"):
+    with raises_code("several-channels", UnusableAudioError):
         load_audio(path)
     stereo = tmp_path / "stereo.wav"
     soundfile.write(stereo, tone()[:, None] * levels[:2], RATE, subtype="FLOAT")
     np.testing.assert_allclose(load_audio(stereo), 0.35 * tone(), atol=1e-6)
     second = load_audio(Utterance("u", path, "a", channel=1))
     np.testing.assert_allclose(second, 0.1 * tone(), atol=1e-6)
-    with pytest.raises(UnusableAudioError, match="no channel 6; it has 6, the first is 0"):
+    with raises_code("out-of-range", UnusableAudioError):
         load_audio(Utterance("u", path, "a", channel=6))
-    with pytest.raises(UnusableAudioError, match="digital silence"):
+    with raises_code("silent", UnusableAudioError):
         load_audio(Utterance("u", path, "a", channel=3))
 
 
@@ -229,24 +233,24 @@ def test_a_segment_is_cut_without_decoding_the_rest(
     assert len(load_audio(Utterance("u", path, "a", start=19.0))) == RATE
     assert len(load_audio(Utterance("u", path, "a", start=19.0, end=20.04))) == RATE
     for start, end in ((19.0, 20.1), (20.0, None), (30.0, 31.0)):
-        with pytest.raises(
-            UnusableAudioError, match=rf"from {start:g} s to .* the file has 20.000 s"
-        ):
+        with raises_code("out-of-range", UnusableAudioError) as caught:
             load_audio(Utterance("u", path, "a", start=start, end=end))
-    with pytest.raises(UnusableAudioError, match=r"0.0100 s \(160 samples\)"):
+        assert f"from {start:g} s to " in str(caught.value) and "20.000 s" in str(caught.value)
+    with raises_code("too-short", UnusableAudioError) as caught:
         load_audio(Utterance("u", path, "a", start=1.0, end=1.01))
+    assert "0.0100 s (160 samples)" in str(caught.value)
 
 
 def test_info_reads_the_header(tmp_path: Path) -> None:
     path = tmp_path / "a.flac"
     soundfile.write(path, tone(1.5, 8000), 8000)
-    about = audio_info(path)
-    assert (about.rate, about.channels, about.frames, about.seconds) == (8000, 1, 12000, 1.5)
-    assert about.format == "FLAC PCM_16"
+    info = audio_info(path)
+    assert (info.rate, info.channels, info.frames, info.seconds) == (8000, 1, 12000, 1.5)
+    assert info.format == "FLAC PCM_16"
 
 
 def test_impossible_rates_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="rate 0; use 4,000 to"):
+    with raises_code("out-of-range", UsageError):
         load_audio(tmp_path / "a.wav", 0)
 
 
@@ -254,20 +258,18 @@ def test_impossible_rates_are_refused(tmp_path: Path) -> None:
 
 
 def utterances(folder: Path, count: int) -> list[Utterance]:
-    made = []
-    for i in range(count):
-        path = folder / f"{i}.wav"
+    paths = [folder / f"{i}.wav" for i in range(count)]
+    for i, path in enumerate(paths):
         soundfile.write(path, tone(0.1, hertz=100 * (i + 1)), RATE)
-        made.append(Utterance(str(i), path, "a"))
-    return made
+    return [Utterance(path.stem, path, "a") for path in paths]
 
 
 def test_many_come_in_order_and_a_bad_one_stops_nothing(tmp_path: Path) -> None:
     said = utterances(tmp_path, 12)
     said[5].path.write_bytes(b"")
-    found = list(load_many(said, workers=3, ahead=4))
-    assert [one for one, _ in found] == said
-    for i, (_, result) in enumerate(found):
+    results = list(load_many(said, workers=3, ahead=4))
+    assert [utterance for utterance, _ in results] == said
+    for i, (_, result) in enumerate(results):
         if i == 5:
             assert isinstance(result, UnreadableAudioError)
         else:
@@ -280,10 +282,10 @@ def test_many_stay_a_bounded_number_ahead(tmp_path: Path, monkeypatch: pytest.Mo
     lock = threading.Lock()
     load = audio.load_audio
 
-    def counted(one: Utterance, rate: int) -> NDArray[np.float32]:
+    def counted(utterance: Utterance, rate: int) -> NDArray[np.float32]:
         with lock:
-            started.append(one.id)
-        return load(one, rate)
+            started.append(utterance.id)
+        return load(utterance, rate)
 
     monkeypatch.setattr(audio, "load_audio", counted)
     stream = load_many(said, workers=2, ahead=3)
@@ -296,7 +298,7 @@ def test_many_stay_a_bounded_number_ahead(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_many_needs_a_worker(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="at least 1"):
+    with raises_code("out-of-range", UsageError):
         load_many([], workers=0)
 
 
@@ -316,9 +318,14 @@ def test_saving_scales_what_is_too_loud_and_refuses_what_is_no_audio(tmp_path: P
     save_audio(path, tone(level=3), RATE)
     np.testing.assert_allclose(load_audio(path), tone(level=1), atol=1e-3)
     before = path.read_bytes()
-    for bad in (np.zeros(0), np.zeros((5, 2)), np.array([0.1, np.nan])):
-        with pytest.raises(InputError, match=r"a.wav: samples"):
-            save_audio(path, bad, RATE)
-    with pytest.raises(UsageError, match=r"\.flac or \.wav"):
+    for samples, code in (
+        (np.zeros(0), "wrong-shape"),
+        (np.zeros((5, 2)), "wrong-shape"),
+        (np.array([0.1, np.nan]), "not-finite"),
+    ):
+        with raises_code(code, InputError) as caught:
+            save_audio(path, samples, RATE)
+        assert str(path) in str(caught.value)
+    with raises_code("unknown-name", UsageError):
         save_audio(tmp_path / "a.mp3", tone(), RATE)
     assert path.read_bytes() == before and os.listdir(tmp_path) == ["a.wav"]

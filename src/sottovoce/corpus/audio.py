@@ -241,11 +241,15 @@ def save_audio(path: Path | str, audio: NDArray[np.floating], rate: SampleRate) 
         raise UnusableAudioError(
             f"{path}: samples that are not finite are not written; correct them", code="not-finite"
         )
+    write_bytes(path, _encode(samples, rate, encoding))
+
+
+def _encode(samples: NDArray[np.float64], rate: SampleRate, encoding: str) -> bytes:
     steps = np.rint(_within_one(samples) * 32768)
     pcm = np.minimum(steps, 32767).astype(np.int16)  # +1 lies one step beyond 16 bits
     buffer = io.BytesIO()
     soundfile.write(buffer, pcm, rate, format=encoding, subtype="PCM_16")
-    write_bytes(path, buffer.getvalue())
+    return buffer.getvalue()
 
 
 # ======================================================================================= the file

@@ -119,13 +119,17 @@ def open_corpus(path: Path | str) -> Corpus:
         raise InputError(
             f"{path}: cannot be read ({error.strerror}); check its rights", code="unreadable"
         ) from None
+    raise _unknown_format(path, formats)
+
+
+def _unknown_format(path: Path, formats: list[Format]) -> InputError:
     if path.is_file():
-        raise InputError(
+        return InputError(
             f"{path}: not a list of utterances; name a manifest .csv, a Common Voice .tsv beside "
             "clips/, a Lhotse .jsonl or .jsonl.gz, or the corpus's folder",
             code="unknown-format",
         )
     signs = "; ".join(candidate.sign for candidate in formats)
-    raise InputError(
+    return InputError(
         f"{path}: no corpus; looked for {signs}. Write a {NAME}", code="unknown-format"
     )

@@ -161,19 +161,13 @@ def read_vctk(path: Path | str) -> Corpus:
         The folder that holds the others.
     """
     path = Path(path)
-    tops = sorted(path.glob("wav48*/"))
-    if len(tops) != 1:
-        names = ", ".join(top.name for top in tops) or "no wav48*"
-        raise InputError(
-            f"{path}: {names}; one folder of recordings is needed",
-            code="ambiguous" if tops else "not-found",
-        )
+    recordings = _vctk_recordings(path)
     builder = CorpusBuilder()
     table = path / "speaker-info.txt"
     speakers = _vctk_speakers(table, builder.defects) if table.is_file() else {}
     notes = [] if speakers else [f"{path}: no speaker-info.txt, so genders are unknown"]
     skipped = missing = 0
-    for file in (file for folder in _folders(tops[0]) for file in _audio_in(folder)):
+    for file in (file for folder in _folders(recordings) for file in _audio_in(folder)):
         microphone = MICROPHONE.search(file.stem)
         if microphone and microphone[1] != "1":
             skipped += 1
@@ -182,10 +176,21 @@ def read_vctk(path: Path | str) -> Corpus:
         missing += not text.is_file()
         builder.add(file, None, partial(_vctk_utterance, file, text, speakers))
     if skipped:
-        notes.append(f"{tops[0]}: {skipped:,} recordings of other microphones are left out")
+        notes.append(f"{recordings}: {skipped:,} recordings of other microphones are left out")
     if missing:
         notes.append(f"{path / 'txt'}: {missing:,} recordings have no transcript")
     return builder.corpus(folder_name(path), path, path, notes)
+
+
+def _vctk_recordings(path: Path) -> Path:
+    folders = sorted(path.glob("wav48*/"))
+    if len(folders) != 1:
+        names = ", ".join(folder.name for folder in folders) or "no wav48*"
+        raise InputError(
+            f"{path}: {names}; one folder of recordings is needed",
+            code="ambiguous" if folders else "not-found",
+        )
+    return folders[0]
 
 
 def _vctk_utterance(file: Path, text: Path, speakers: dict[str, dict[str, str]]) -> Utterance:

@@ -156,16 +156,15 @@ def _match(trials: TrialList, corpus: Corpus, lines: IntArray, path: Path) -> Tr
         tuple(_utterance_id(name, speaker_of) for name in names)
         for names in (trials.enrol_ids, trials.trial_ids)
     )
+    known = speaker_of.keys() | set(corpus.speakers)
+    unknown = [
+        *((name, trials.enrol == i) for i, name in enumerate(enrol_ids) if name not in known),
+        *((name, trials.trial == i) for i, name in enumerate(trial_ids) if name not in speaker_of),
+    ]
     defects = Defects()
-    for names, numbers, known in (
-        (enrol_ids, trials.enrol, speaker_of.keys() | set(corpus.speakers)),
-        (trial_ids, trials.trial, speaker_of.keys()),
-    ):
-        for i, name in enumerate(names):
-            if name not in known:
-                line = int(lines[np.argmax(numbers == i)])
-                message = f"{name} is not in {corpus.name}; correct the id"
-                defects.add(path, line, message, code="unknown-name")
+    for name, pairs in unknown:
+        message = f"{name} is not in {corpus.name}; correct the id"
+        defects.add(path, int(lines[np.argmax(pairs)]), message, code="unknown-name")
     defects.refuse_any()
     enrol_speakers = np.array([speaker_of.get(name, name) for name in enrol_ids], np.str_)
     trial_speakers = np.array([speaker_of[name] for name in trial_ids], np.str_)

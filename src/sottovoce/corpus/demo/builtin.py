@@ -1,10 +1,11 @@
-"""The built-in corpus: SYNTHETIC speech, made on first use, for a machine with no other.
+"""The built-in corpus of SYNTHETIC speech, which is made on first use.
 
-The speakers never lived: :mod:`~sottovoce.corpus.demo.synthesis` draws their voices at random and
-says sentences with them. Each has two sessions, one to enrol and one for trials. Word times
-are exact, and what a sentence gives away in words (names, places, dates, numbers) is listed too.
+The speakers do not exist: their voices are drawn at random and synthesised
+(:mod:`~sottovoce.corpus.demo.synthesis`). Each has two sessions, one for enrolment and one for
+trials. Word times are exact, and the words that reveal something (names, places, dates, numbers)
+are listed.
 
-Results on it say that a set-up works, never how private real speech is.
+Results on this corpus show that a set-up works; they say nothing about the privacy of real speech.
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ from sottovoce.core.atomic_directory import atomic_directory
 from sottovoce.core.errors import UsageError
 from sottovoce.core.files import write_text
 from sottovoce.core.types import Progress
-from sottovoce.corpus.demo.phones import TEMPLATES, Word, fill, written
+from sottovoce.corpus.demo.phones import TEMPLATES, Word, fill, spell
 from sottovoce.corpus.demo.synthesis import Speech, synthesise
 from sottovoce.corpus.demo.voices import RATE, Session, Voice, draw_session, draw_voice
 from sottovoce.corpus.manifest import write_manifest
 from sottovoce.corpus.utterance import Corpus, Utterance
 
 VERSION = 1
-"""To be raised with every change that can be heard or read in the corpus."""
+"""To be raised with every change of the audio or text of the corpus."""
 
 SEED = 20_201_025
 MARKER = "complete.json"
@@ -46,7 +47,7 @@ KINDS = {
     **dict.fromkeys(("day", "month"), "date"),
     **dict.fromkeys(("digit", "tens", "unit", "hour"), "number"),
 }
-"""What the words in a template's gaps give away; other gaps give away nothing."""
+"""The kind of entity that a word in a gap of a template is; words in other gaps are none."""
 
 README = """\
 SYNTHETIC SPEECH
@@ -64,9 +65,9 @@ audio/         16 kHz, 16 bit, mono
 
 
 def cache_folder() -> Path:
-    """Where generated files are kept: ``SOTTOVOCE_CACHE``, or the system's place for caches."""
-    if named := os.environ.get("SOTTOVOCE_CACHE"):
-        return Path(named)
+    """Return the folder for generated files: ``SOTTOVOCE_CACHE``, or the system's for caches."""
+    if chosen := os.environ.get("SOTTOVOCE_CACHE"):
+        return Path(chosen)
     if os.path.isabs(base := os.environ.get("XDG_CACHE_HOME", "")):
         return Path(base) / "sottovoce"
     if sys.platform == "win32":
@@ -84,37 +85,58 @@ def builtin_corpus(
     seed: int = SEED,
     progress: Progress | None = None,
 ) -> Path:
-    """The folder of the synthetic corpus, made first if it is not there whole.
+    """Return the folder of the synthetic corpus; it is made if it is missing or damaged.
 
-    Genders alternate. The first half of a speaker's utterances is the session to enrol, the other
-    half the one for trials. A smaller corpus with the same seed has the same first speakers. The
-    same settings make the same bytes on one machine; another version of NumPy or SciPy, or another
-    processor, may round a sample differently. ``progress`` is called with the number of utterances
-    made and to be made.
+    Genders alternate. The first half of a speaker's utterances is the session for enrolment, the
+    other half the session for trials. A smaller corpus with the same seed has the same first
+    speakers. The same settings make the same bytes on one machine; another version of NumPy or
+    SciPy, or another processor, may round a sample differently.
+
+    Parameters
+    ----------
+    cache : Path, optional
+        The folder for generated files; by default :func:`cache_folder`.
+    speakers : int, default 40
+        Number of speakers, at least 2.
+    utterances : int, default 12
+        Utterances of each speaker, at least 2.
+    seed : int, default SEED
+        Determines voices, sessions and words; at least 0.
+    progress : callable, optional
+        Called with the number of utterances that are made, and of all.
+
+    Raises
+    ------
+    UsageError
+        ``out-of-range``.
+    InputError
+        ``not-writable``.
     """
     settings = _settings(speakers, utterances, seed)
     folder = (cache or cache_folder()) / f"synthetic-v{VERSION}-{speakers}x{utterances}-{seed}"
-    if not _whole(folder, settings):
+    if not _is_complete(folder, settings):
         _make(folder, settings, progress)
     return folder
 
 
 def _settings(speakers: int, utterances: int, seed: int) -> dict[str, int]:
-    for what, value, least in (
+    for name, value, least in (
         ("speakers", speakers, 2),
         ("utterances", utterances, 2),
         ("seed", seed, 0),
     ):
         if value < least:
-            raise UsageError(f"built-in corpus: {what} is {value}; give at least {least}")
+            raise UsageError(
+                f"built-in corpus: {name} is {value}; give at least {least}", code="out-of-range"
+            )
     return {"version": VERSION, "speakers": speakers, "utterances": utterances, "seed": seed}
 
 
-# ------------------------------------------------------------------------------ whole or not
+# ------------------------------------------------------------------------------ completeness
 
 
-def _whole(folder: Path, settings: dict[str, int]) -> bool:
-    """Whether a folder has the marker of these settings and every file it lists, unchanged."""
+def _is_complete(folder: Path, settings: dict[str, int]) -> bool:
+    """Tell whether a folder has the marker of these settings and all its files, unchanged."""
     try:
         marker = json.loads((folder / MARKER).read_text("utf-8"))
         files: dict[str, str] = marker.pop("files")
@@ -129,7 +151,7 @@ def _sha256(path: Path) -> str:
 
 def _make(folder: Path, settings: dict[str, int], progress: Progress | None) -> None:
     """Write the corpus and the marker that lists the hash of every file."""
-    complete = partial(_whole, settings=settings)  # another process may be faster
+    complete = partial(_is_complete, settings=settings)  # another process may be faster
     with atomic_directory(folder, keep_existing=complete, advice=ADVICE) as temporary:
         _fill(temporary, settings, progress)
         files = sorted(path for path in temporary.rglob("*") if path.is_file())
@@ -146,11 +168,11 @@ def _fill(folder: Path, settings: dict[str, int], progress: Progress | None) -> 
     rows: list[Utterance] = []
     times: list[str] = []
     entities = ["utterance,first,last,kind,text"]
-    for said, words, speech in _utterances(folder, settings):
-        _write_wave(said.path, speech)
-        rows.append(said)
-        times += _ctm(said.id, speech)
-        entities += _entities(said.id, words)
+    for utterance, words, speech in _utterances(folder, settings):
+        _write_wave(utterance.path, speech)
+        rows.append(utterance)
+        times += _ctm(utterance.id, speech)
+        entities += _entities(utterance.id, words)
         if progress:
             progress(len(rows), total)
     write_manifest(Corpus(folder.name, folder, tuple(rows)), folder)
@@ -162,31 +184,31 @@ def _fill(folder: Path, settings: dict[str, int], progress: Progress | None) -> 
 def _utterances(
     folder: Path, settings: dict[str, int]
 ) -> Iterator[tuple[Utterance, list[Word], Speech]]:
-    """Everything that is said, speaker by speaker."""
+    """Synthesise all utterances, speaker by speaker."""
     seed, count = settings["seed"], settings["utterances"]
     for speaker in range(settings["speakers"]):
         name = f"syn-{speaker + 1:03d}"
-        voice, sessions, order = _cast(seed, speaker)
+        voice, sessions, order = _draw_speaker(seed, speaker)
         for index in range(count):
             part = 2 * index // count
             rng = _generator(seed, speaker, 2, index)
             words = fill(TEMPLATES[order[index % len(order)]], rng)
             key = f"{name}-{SESSIONS[part]}-{index + 1:02d}"
-            said = Utterance(
+            utterance = Utterance(
                 key,
                 folder / "audio" / name / f"{key}.wav",
                 name,
                 gender=voice.gender,
                 language="en",
-                transcript=written(words),
+                transcript=spell(words),
                 session=SESSIONS[part],
                 split=SPLITS[part],
             )
-            yield said, words, synthesise(words, voice, sessions[part], rng)
+            yield utterance, words, synthesise(words, voice, sessions[part], rng)
 
 
-def _cast(seed: int, speaker: int) -> tuple[Voice, list[Session], list[int]]:
-    """A speaker's voice, sessions and order of sentences; they rest on seed and number only."""
+def _draw_speaker(seed: int, speaker: int) -> tuple[Voice, list[Session], list[int]]:
+    """Draw a speaker's voice, sessions and order of sentences, from seed and number alone."""
     rng = _generator(seed, speaker, 1, 0)
     voice = draw_voice(rng, "m" if speaker % 2 else "f")
     sessions = [draw_session(rng) for _ in SESSIONS]
@@ -212,9 +234,9 @@ def _ctm(key: str, speech: Speech) -> Iterator[str]:
 
 
 def _entities(key: str, words: list[Word]) -> Iterator[str]:
-    """Runs of words of one kind; words of a sentence count from 0."""
-    for kind, run in groupby(enumerate(words), lambda item: KINDS.get(item[1].slot, "")):
+    """List runs of words of one kind; the words of a sentence count from 0."""
+    for kind, group in groupby(enumerate(words), lambda item: KINDS.get(item[1].slot, "")):
         if kind:
-            found = list(run)
-            text = " ".join(word.text for _, word in found)
-            yield f"{key},{found[0][0]},{found[-1][0]},{kind},{text}"
+            run = list(group)
+            text = " ".join(word.text for _, word in run)
+            yield f"{key},{run[0][0]},{run[-1][0]},{kind},{text}"

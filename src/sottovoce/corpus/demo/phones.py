@@ -1,4 +1,4 @@
-"""A small English: phones with their targets, a pronouncing lexicon and sentences to say.
+"""A small part of English: phones with formant targets, a pronouncing lexicon, and sentences.
 
 All of it was written for this package. The phones are named as in ARPAbet (``DX`` is the t of
 "water"), with ``1`` behind the stressed vowel of a word; formants are in Hz for a vocal tract of
@@ -18,7 +18,7 @@ Kind = Literal["vowel", "glide", "nasal", "stop", "fricative", "affricate", "bre
 
 @dataclass(frozen=True, slots=True)
 class Hiss:
-    """The spectrum of turbulence: one broad peak, place and width in Hz."""
+    """The spectrum of turbulence: one broad peak, its frequency and width in Hz."""
 
     peak: float
     width: float
@@ -27,7 +27,7 @@ class Hiss:
 
 @dataclass(frozen=True, slots=True)
 class Phone:
-    """What the synthesiser aims at while a phone lasts; it arrives only if there is time."""
+    """Targets of the synthesiser for a phone; a short phone does not reach them."""
 
     kind: Kind
     milliseconds: float
@@ -214,7 +214,7 @@ def _read_gaps(text: str) -> dict[str, tuple[str, ...]]:
 
 
 GAPS = _read_gaps(_GAPS)
-"""What may stand in the gaps of the sentences."""
+"""Words for the gaps of the templates, by the name of the gap."""
 
 _TEMPLATES = """
 My name is {name} {surname}, and I live in {place}, on {street} Street.
@@ -248,7 +248,7 @@ TEMPLATES = tuple(line for line in _TEMPLATES.splitlines() if line)
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of a sentence: how it is written, how it is said, and what it gives away."""
+    """A word of a sentence: spelling, phones, and the kind of gap it fills."""
 
     text: str
     phones: tuple[str, ...]
@@ -257,7 +257,15 @@ class Word:
 
 
 def fill(template: str, rng: np.random.Generator) -> list[Word]:
-    """A sentence: a template with its gaps filled at random."""
+    """Make a sentence from a template with random words in its gaps.
+
+    Parameters
+    ----------
+    template : str
+        A sentence with gaps such as ``{name}``.
+    rng : Generator
+        Source of randomness.
+    """
     return [_word(token, rng) for token in template.split()]
 
 
@@ -271,10 +279,22 @@ def _word(token: str, rng: np.random.Generator) -> Word:
 
 
 def pronounce(word: str) -> tuple[str, ...]:
-    """The phones of a word of the lexicon."""
+    """Return the phones of a word.
+
+    Parameters
+    ----------
+    word : str
+        A word of the lexicon, in any case.
+    """
     return LEXICON.get(word) or LEXICON[word.lower()]
 
 
-def written(words: list[Word]) -> str:
-    """A sentence as it is written."""
+def spell(words: list[Word]) -> str:
+    """Return a sentence as text, with punctuation.
+
+    Parameters
+    ----------
+    words : list of Word
+        The sentence.
+    """
     return " ".join(word.text + word.mark for word in words)

@@ -1,23 +1,19 @@
-"""A formant synthesiser: sentences said by voices that never were.
+"""A formant synthesiser for sentences in random voices; no recorded speech was used.
 
 The classical source-filter chain (Klatt, "Software for a cascade/parallel formant synthesizer",
 JASA 67(3), 1980), arranged so that whole utterances are array operations:
 
-1. The phones of a sentence become **segments** with a duration, formant targets and the levels of
-   three sources: voice, breath and hiss.
-2. Targets become smooth **tracks**: a weighted moving average in which firm phones pull weak ones,
-   which is coarticulation.
+1. The phones of a sentence become segments (:func:`~sottovoce.corpus.demo.voices.articulate`).
+2. Their targets become smooth **tracks**: a moving average weighted by how firmly a phone holds its
+   target, which models coarticulation.
 3. A train of glottal pulses with noise is filtered by the vocal tract, frame by frame in the
    frequency domain, and overlap-added; hiss is shaped by its own spectrum and added.
-
-A :class:`Voice` is what stays with a speaker, a :class:`Session` what changes with the day and the
-room. Both are drawn at random; nobody's speech was used.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,23 +22,31 @@ from scipy.ndimage import uniform_filter1d
 from scipy.signal import fftconvolve, lfilter, resample_poly
 
 from sottovoce.core.types import FloatArray
-from sottovoce.corpus.demo.phones import PHONES, Hiss, Phone, Word
-from sottovoce.corpus.demo.voices import BINS, FFT, HOP, RATE, Session, Voice, factor
+from sottovoce.corpus.demo.phones import Word
+from sottovoce.corpus.demo.voices import (
+    BINS,
+    FFT,
+    HOP,
+    RATE,
+    Segment,
+    Session,
+    Voice,
+    articulate,
+)
 
 Spectra = NDArray[np.complex64]
 
-NEUTRAL = np.array([500.0, 1500.0, 2500.0])  # Hz
 BANDWIDTHS = np.array([60.0, 80.0, 120.0, 170.0, 220.0, 280.0, 340.0, 400.0])  # Hz
-BREATH = 0.012  # level of the noise in an open glottis, against the pulses
-ASPIRATION = 0.06  # and in a breath without voice
-QUIET = 1e-4  # hiss below it is not worth a filter
-TICKS = 1000  # steps of the tracks a second
+BREATH = 0.012  # level of the noise in an open glottis, relative to the pulses
+ASPIRATION = 0.06  # level of the noise in a breath without voice
+QUIET = 1e-4  # frames with less hiss are not filtered
+TICKS = 1000  # steps of the tracks per second
 OVERSAMPLING = 4  # of the glottal pulses, against aliasing
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """A word and when it is said, in seconds."""
+    """Start and end of a word, in seconds."""
 
     word: str
     start: float
@@ -57,149 +61,12 @@ class Speech:
     words: list[Timing]
 
 
-# ---------------------------------------------------------------------- voices and sessions
-
-
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """A stretch with one set of targets; a phone is one to three of them."""
-
-    milliseconds: float
-    formants: FloatArray
-    hold: float
-    voice: float = 0.0
-    breath: float = 0.0
-    hiss: float = 0.0
-    peak: float = 4000.0
-    width: float = 4000.0
-    nasal: float = 0.0
-    accent: bool = False
-    word: int = -1  # which it belongs to; none in silence
-    mark: str = ""  # the punctuation that a silence stands for
-
-
-def _segments(
-    words: Sequence[Word], voice: Voice, rate: float, rng: np.random.Generator
-) -> list[Segment]:
-    """All segments of a sentence, with the silences around and in it."""
-    segments = [Segment(150.0, NEUTRAL, 0.05)]
-    for index, word in enumerate(words):
-        for position, name in enumerate(word.phones):
-            stretch = _stretch(word, position) * voice.durations[name.rstrip("1")] / rate
-            parts = _parts(name, _neighbours(words, index, position), voice)
-            for part in parts:
-                lasts = part.milliseconds * stretch * factor(rng, 0.07)
-                segments.append(replace(part, milliseconds=lasts, word=index))
-        if word.mark:
-            pause = 200.0 if index + 1 == len(words) else 170.0 * voice.pause / rate
-            segments.append(Segment(pause, NEUTRAL, 0.05, mark=word.mark))
-    return segments
-
-
-def _stretch(word: Word, position: int) -> float:
-    """Unstressed vowels are short, all is long from the last vowel before a pause."""
-    name = word.phones[position]
-    reduced = PHONES[name.rstrip("1")].kind == "vowel" and not name.endswith("1") and name != "AX"
-    last_vowel = max(i for i, n in enumerate(word.phones) if PHONES[n.rstrip("1")].kind == "vowel")
-    return (0.72 if reduced else 1.0) * (1.4 if word.mark and position >= last_vowel else 1.0)
-
-
-def _neighbours(words: Sequence[Word], index: int, position: int) -> tuple[str, str]:
-    """The phones before and behind one, "" at a pause."""
-    phones = words[index].phones
-    before = after = ""
-    if position > 0:
-        before = phones[position - 1]
-    elif index > 0 and not words[index - 1].mark:
-        before = words[index - 1].phones[-1]
-    if position + 1 < len(phones):
-        after = phones[position + 1]
-    elif index + 1 < len(words) and not words[index].mark:
-        after = words[index + 1].phones[0]
-    return before.rstrip("1"), after.rstrip("1")
-
-
-def _parts(name: str, neighbours: tuple[str, str], voice: Voice) -> list[Segment]:
-    """A phone in a speaker's mouth."""
-    bare = name.rstrip("1")
-    phone = PHONES[bare]
-    if phone.kind in ("vowel", "glide", "nasal"):
-        return _sonorant(name, phone, voice)
-    formants = np.array(phone.formants[0])
-    if phone.hiss is None:
-        return [Segment(phone.milliseconds, formants, phone.hold, breath=1.0)]
-    if phone.kind == "stop":
-        return _stop(bare, phone, phone.hiss, neighbours, voice)
-    peak, level = voice.hisses[bare]
-    noisy = Segment(
-        phone.milliseconds,
-        formants,
-        phone.hold,
-        voice=phone.loudness,
-        hiss=phone.hiss.level * level,
-        peak=phone.hiss.peak * peak,
-        width=phone.hiss.width,
-    )
-    if phone.kind == "fricative":
-        return [noisy]
-    half = phone.milliseconds / 2
-    closure = Segment(half, formants, phone.hold, voice=phone.loudness / 2)
-    return [closure, replace(noisy, milliseconds=half)]
-
-
-def _sonorant(name: str, phone: Phone, voice: Voice) -> list[Segment]:
-    stressed = name.endswith("1")
-    accent = voice.vowels.get(name.rstrip("1"), np.ones(3))
-    weak = phone.kind == "vowel" and not stressed
-    shares = (1.0,) if len(phone.formants) == 1 else (0.55, 0.45)
-    return [
-        Segment(
-            phone.milliseconds * share,
-            np.array(target) * accent,
-            phone.hold * (0.8 if weak else 1.0),
-            voice=phone.loudness * (0.75 if weak else 1.0),
-            nasal=float(phone.kind == "nasal"),
-            accent=stressed and part == 0,
-        )
-        for part, (share, target) in enumerate(zip(shares, phone.formants, strict=True))
-    ]
-
-
-def _stop(
-    bare: str, phone: Phone, hiss: Hiss, neighbours: tuple[str, str], voice: Voice
-) -> list[Segment]:
-    """Closure, burst and, if voiceless and nothing noisy is near, aspiration."""
-    before, after = neighbours
-    follower = PHONES.get(after)
-    formants, place = np.array(phone.formants[0]), hiss.peak
-    sonorous = follower is not None and follower.kind in ("vowel", "glide")
-    if bare in ("K", "G") and follower and sonorous:
-        formants[1] = np.clip(1.1 * follower.formants[0][1], 1000, 2350)
-        place = 1.1 * formants[1]  # a velar burst sits at F2 of what comes
-    peak, level = voice.hisses[bare]
-    closure = Segment(
-        0.75 * phone.milliseconds, formants, phone.hold, phone.loudness * phone.voiced
-    )
-    burst = Segment(
-        12.0,
-        formants,
-        phone.hold,
-        voice=0.1 * phone.voiced,
-        hiss=hiss.level * level * (1.0 if sonorous else 0.4),
-        peak=place * peak,
-        width=hiss.width,
-    )
-    if phone.voiced or not sonorous or before == "S":
-        return [closure, burst]
-    return [closure, burst, Segment(38.0 * voice.aspiration, formants, 0.1, breath=0.8)]
-
-
 # ------------------------------------------------------------------------------------ tracks
 
 
 @dataclass(frozen=True, slots=True)
 class Tracks:
-    """What the synthesiser follows, one value a tick."""
+    """Parameters of the synthesiser over time, one value per tick."""
 
     formants: FloatArray  # Hz, ticks x 3
     nasal: FloatArray
@@ -212,7 +79,7 @@ class Tracks:
 
 
 def _smooth(values: FloatArray, ticks: float) -> FloatArray:
-    """A moving average with a triangular window, about ``ticks`` wide at half height."""
+    """Average over a triangular window, about ``ticks`` wide at half height."""
     size = max(1, round(ticks))
     once = uniform_filter1d(values, size, axis=0, mode="nearest")
     return np.asarray(uniform_filter1d(once, size, axis=0, mode="nearest"))
@@ -225,10 +92,11 @@ def _tracks(
     session: Session,
     rng: np.random.Generator,
 ) -> Tracks:
-    which = np.repeat(np.arange(len(segments)), np.diff(ends, prepend=0))
+    segment_of_tick = np.repeat(np.arange(len(segments)), np.diff(ends, prepend=0))
 
     def steps(name: str) -> FloatArray:
-        return np.asarray([getattr(segment, name) for segment in segments], float)[which]
+        values = np.asarray([getattr(segment, name) for segment in segments], float)
+        return np.asarray(values[segment_of_tick])
 
     hold = steps("hold")
     pull = _smooth(hold[:, None] * np.log(steps("formants")), 45 * voice.slur)
@@ -252,7 +120,7 @@ def _pitch(
     session: Session,
     rng: np.random.Generator,
 ) -> FloatArray:
-    """Pitch in Hz: each phrase falls, accents stand on it, its end tells what comes."""
+    """Return the pitch in Hz: phrases fall, accents rise, and the end depends on punctuation."""
     ticks = np.arange(ends[-1])
     semitones = np.zeros(len(ticks))
     start = 0
@@ -280,7 +148,7 @@ def _pitch(
 def _glottis(
     tracks: Tracks, voice: Voice, session: Session, rng: np.random.Generator
 ) -> FloatArray:
-    """Pulses (the derivative of Klatt's t² - t³ flow) with breath in their open phase."""
+    """Return pulses (the derivative of Klatt's t² - t³ flow), with breath in the open phase."""
     count = len(tracks.pitch) * RATE // TICKS
     fine = np.arange(count * OVERSAMPLING) * (TICKS / (RATE * OVERSAMPLING))
     ticks = np.arange(len(tracks.pitch))
@@ -300,14 +168,14 @@ def _glottis(
 
 
 def _sections(hertz: FloatArray, bandwidth: FloatArray) -> FloatArray:
-    """Coefficients 1, b, c of two-pole (or two-zero) sections, one a frame."""
+    """Return the coefficients 1, b, c of two-pole (or two-zero) sections, a row per frame."""
     radius = np.exp(-np.pi * bandwidth / RATE)
     turn = -2 * radius * np.cos(2 * np.pi * hertz / RATE)
     return np.stack([np.ones(len(hertz)), turn, radius**2], axis=-1)
 
 
 def _tract(formants: FloatArray, nasal: FloatArray, voice: Voice, session: Session) -> Spectra:
-    """The frequency response of the vocal tract, frames x bins: poles in cascade, one zero."""
+    """Return the response of the vocal tract, frames x bins: poles in cascade, one zero."""
     scale = voice.tract * session.tract
     count = min(8, int(7600 / (1000 * scale) + 0.5))
     upper = np.arange(3, count) * 1000.0 + 500.0
@@ -328,7 +196,7 @@ def _tract(formants: FloatArray, nasal: FloatArray, voice: Voice, session: Sessi
 
 
 def _multiply(polynomials: FloatArray, sections: FloatArray) -> FloatArray:
-    """Products of polynomials with quadratics, row by row."""
+    """Multiply polynomials by quadratics, row by row."""
     product = np.zeros((len(polynomials), polynomials.shape[1] + 2))
     for k in range(3):
         product[:, k : k + polynomials.shape[1]] += polynomials * sections[:, k : k + 1]
@@ -336,7 +204,7 @@ def _multiply(polynomials: FloatArray, sections: FloatArray) -> FloatArray:
 
 
 def _minimum_phase(decibels: FloatArray) -> Spectra:
-    """The causal filter with a given magnitude, by its cepstrum."""
+    """Return the minimum-phase filter with a given magnitude, by its cepstrum."""
     cepstrum = irfft(decibels * (np.log(10) / 20), FFT)
     cepstrum[1 : FFT // 2] *= 2
     cepstrum[FFT // 2 + 1 :] = 0
@@ -344,7 +212,7 @@ def _minimum_phase(decibels: FloatArray) -> Spectra:
 
 
 def _spectra(signal: FloatArray) -> Spectra:
-    """Short-time spectra under a Hann window of two hops; their sum is the signal."""
+    """Return short-time spectra under a Hann window of two hops, which overlap-add to 1."""
     window = np.hanning(2 * HOP + 1)[:-1].astype(np.float32)
     padded = np.concatenate([np.zeros(HOP), signal, np.zeros(HOP)]).astype(np.float32)
     frames = np.lib.stride_tricks.sliding_window_view(padded, 2 * HOP)[::HOP]
@@ -352,7 +220,7 @@ def _spectra(signal: FloatArray) -> Spectra:
 
 
 def _overlap_add(spectra: Spectra, count: int) -> FloatArray:
-    """The signal of short-time spectra: ``count`` samples."""
+    """Return the signal of short-time spectra: ``count`` samples."""
     frames = irfft(spectra, FFT).reshape(len(spectra), -1, HOP)
     out = np.zeros((len(spectra) + frames.shape[1], HOP))
     for k in range(frames.shape[1]):
@@ -363,8 +231,20 @@ def _overlap_add(spectra: Spectra, count: int) -> FloatArray:
 def synthesise(
     words: Sequence[Word], voice: Voice, session: Session, rng: np.random.Generator
 ) -> Speech:
-    """Say ``words`` with ``voice`` in ``session``."""
-    segments = _segments(words, voice, voice.rate * session.rate, rng)
+    """Synthesise a sentence.
+
+    Parameters
+    ----------
+    words : sequence of Word
+        The sentence.
+    voice : Voice
+        Who says it.
+    session : Session
+        When and where it is recorded.
+    rng : Generator
+        Source of randomness.
+    """
+    segments = articulate(words, voice, voice.rate * session.rate, rng)
     ends = np.cumsum([segment.milliseconds for segment in segments])
     ends = np.ceil(ends / 5).astype(np.int_) * 5
     tracks = _tracks(segments, ends, voice, session, rng)
@@ -373,25 +253,26 @@ def synthesise(
 
 
 def _sound(tracks: Tracks, voice: Voice, session: Session, rng: np.random.Generator) -> FloatArray:
-    """What the lips and the microphone make of the tracks."""
+    """Return the sound of the tracks at the microphone, without room and noise."""
     source = _glottis(tracks, voice, session, rng)
     ticks = np.arange(len(tracks.pitch))
-    now = np.minimum(np.arange(0, len(source) + 1, HOP) * TICKS // RATE, ticks[-1])
-    spectra = _spectra(source) * _tract(tracks.formants[now], tracks.nasal[now], voice, session)
+    frames = np.minimum(np.arange(0, len(source) + 1, HOP) * TICKS // RATE, ticks[-1])
+    tract = _tract(tracks.formants[frames], tracks.nasal[frames], voice, session)
+    spectra = _spectra(source) * tract
     envelope = np.interp(np.arange(len(source)) * (TICKS / RATE), ticks, tracks.hiss)
     hiss = _spectra(envelope * rng.standard_normal(len(source)))
     loud = np.flatnonzero(np.abs(hiss[:, ::8]).max(axis=1) > QUIET)
-    spectra[loud] += hiss[loud] * _turbulence(tracks.peak[now[loud]], tracks.width[now[loud]])
+    spectra[loud] += hiss[loud] * _turbulence(tracks.peak[frames[loud]], tracks.width[frames[loud]])
     spectra *= _minimum_phase(voice.colour + session.equaliser)
     return _overlap_add(spectra, len(source))
 
 
 def _turbulence(peak: FloatArray, width: FloatArray) -> Spectra:
-    """Responses of unit power with one broad peak, frames x bins."""
-    away = (BINS - peak[:, None]) / (0.78 * width[:, None])
-    response = 1 / (1 + 1j * away.astype(np.float32))
+    """Return responses of unit power with one broad peak, frames x bins."""
+    offset = (BINS - peak[:, None]) / (0.78 * width[:, None])
+    response = 1 / (1 + 1j * offset.astype(np.float32))
     response *= response
-    power = np.mean(1 / (1 + away**2) ** 2, axis=1, keepdims=True)
+    power = np.mean(1 / (1 + offset**2) ** 2, axis=1, keepdims=True)
     return np.asarray(response / np.sqrt(power), np.complex64)
 
 
