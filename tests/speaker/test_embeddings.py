@@ -87,14 +87,13 @@ def test_bad_rows_are_found_in_later_blocks() -> None:
         ([0.5, 1.5], "wrong-type", "float64"),
         ([True, False], "wrong-type", "bool"),
         (np.array([None, "a"], object), "wrong-type", "object"),
-        (np.array([b"\xff", b"a"]), None, "not UTF-8"),
+        (np.array([b"\xff", b"a"]), "not-utf8", ""),
     ],
 )
-def test_bad_names(column: str, values: Any, code: str | None, detail: str) -> None:
+def test_bad_names(column: str, values: Any, code: str, detail: str) -> None:
     arrays = {"speakers": ["a", "b"], column: values}
-    with pytest.raises(InputError) as caught:
+    with raises_code(code, InputError) as caught:
         Embeddings.of(np.ones((2, 2)), name="voices", **arrays)
-    assert code is None or caught.value.code == code
     assert str(caught.value).startswith(f"voices: {column}: ") and detail in str(caught.value)
 
 
