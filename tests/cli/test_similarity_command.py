@@ -151,7 +151,7 @@ def test_kaldi_archives(folder: Path, capsys: pytest.CaptureFixture[str]) -> Non
         "utt2spk",
     ]
     assert run(asked("o.npz", "p.ark")) == 2
-    assert "name its utt2spk file too" in capsys.readouterr().err
+    assert "give its utt2spk file too" in capsys.readouterr().err
     assert run(asked("o.npz", "p.npz", *names)) == 2
     assert "goes with Kaldi archives" in capsys.readouterr().err
 
