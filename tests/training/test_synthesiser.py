@@ -1,4 +1,4 @@
-"""Training: a few steps learn, a killed run goes on, the export is what was trained."""
+"""Training of synthesisers: a few steps learn, checkpoints continue, exports run."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from error_codes import raises_code
 from voice_signals import vowel
 
 from sottovoce.anonymise import Secret
@@ -14,27 +15,29 @@ from sottovoce.anonymise.voice.frames import ENVELOPE, SPLIT
 from sottovoce.asr.content import ContentEncoder
 from sottovoce.cli import run
 from sottovoce.core.errors import InputError
+from sottovoce.core.step_cache import StepCache
 from sottovoce.corpus import Corpus, Utterance, save_audio, write_manifest
 from sottovoce.speaker.encoders import campplus
 from sottovoce.training.synthesiser_data import (
     Version,
-    load_versions,
+    analyse_utterances,
+    content_reduction,
+    data_statistics,
     make_versions,
-    prepare,
 )
 
 
-def invented(rng: np.random.Generator, frames: int = 90) -> list[Version]:
-    """Two versions of an utterance whose envelope follows its content and speaker."""
+def simulated_versions(rng: np.random.Generator, frames: int = 90) -> list[Version]:
+    """Make two versions of an utterance whose envelope depends on content and speaker."""
     content = rng.normal(size=(frames, 288)).astype(np.float32)
-    made = []
+    versions = []
     for _ in range(2):
         speaker = rng.normal(size=192).astype(np.float32)
         table = np.tile(content[:, : ENVELOPE + 1], SPLIT) + speaker[0]
         prosody = rng.normal(size=(frames, 3 * SPLIT)).astype(np.float32)
         noise = rng.normal(size=content.shape).astype(np.float32)
-        made.append(Version(content + 0.1 * noise, prosody, table.astype(np.float32), speaker))
-    return made
+        versions.append(Version(content + 0.1 * noise, prosody, table.astype(np.float32), speaker))
+    return versions
 
 
 def test_versions_share_their_timing_and_differ_in_voice() -> None:
@@ -48,100 +51,114 @@ def test_versions_share_their_timing_and_differ_in_voice() -> None:
     assert np.abs(plain.content.mean(0)).max() < 1e-3
 
 
-def test_what_is_prepared_is_kept(tmp_path: Path) -> None:
+def test_analysed_utterances_are_read_back(tmp_path: Path) -> None:
     save_audio(tmp_path / "a.wav", (0.4 * vowel(seconds=0.5)).astype(np.float32), 16000)
     (tmp_path / "b.wav").write_bytes(b"no audio")
-    both = [Utterance(name, tmp_path / f"{name}.wav", "ann") for name in "ab"]
+    utterances = [Utterance(name, tmp_path / f"{name}.wav", "ann") for name in "abc"]
     content, encoder = ContentEncoder(), campplus()
-    first = prepare(both, tmp_path / "data", content, encoder, versions=1)
-    assert first[0] is not None and first[1] is None
-    stamp = first[0].stat().st_mtime_ns
-    again = prepare(both, tmp_path / "data", content, encoder, versions=1)
-    assert again == first and first[0].stat().st_mtime_ns == stamp
-    assert len(load_versions(first[0])) == 2
+
+    def analyse() -> tuple[StepCache, list[Version]]:
+        cache = StepCache(tmp_path / "data")
+        versions, damaged, missing = analyse_utterances(
+            utterances, cache, content, encoder, versions=1
+        )
+        assert versions is not None and damaged is None and missing is None
+        return cache, versions
+
+    cache, versions = analyse()
+    assert len(versions) == 2 and cache.computed["versions"] == 1
+    again, same = analyse()
+    assert not again.computed["versions"] and again.reused["versions"] == 1
+    np.testing.assert_array_equal(versions[1].content, same[1].content)
+    (stored,) = (tmp_path / "data").rglob("*.npz")
+    stored.write_bytes(stored.read_bytes()[:-200])
+    assert analyse()[0].computed["versions"] == 1  # a damaged file is computed again
 
 
-def test_directions_of_content_leave_the_voice_out() -> None:
-    from sottovoce.training.content_space import content_reduction
-
+def test_content_reduction_ignores_the_voice() -> None:
     rng = np.random.default_rng(0)
     data = []
     for _ in range(6):
-        said = rng.normal(size=(200, 20)).astype(np.float32)
+        content = rng.normal(size=(200, 20)).astype(np.float32)
         voices = rng.normal(size=(2, 1, 20)).astype(np.float32)
         voices[:, :, 5:] = 0  # a voice moves the first five dimensions only
-        data.append([Version(said + 3 * v, said, said, said[0]) for v in voices])
-    kept = content_reduction(data, 15)
-    weight = np.square(kept / np.linalg.norm(kept, axis=0)).sum(1)
+        data.append([Version(content + 3 * v, content, content, content[0]) for v in voices])
+    directions = content_reduction(data, 15)
+    weight = np.square(directions / np.linalg.norm(directions, axis=0)).sum(1)
     assert weight[:5].max() < 0.2 * weight[5:].min()
 
 
 @pytest.mark.parametrize("model", ["xvector", "dar"])
-def test_a_few_steps_learn_and_go_on_where_they_were(model: str, tmp_path: Path) -> None:
+def test_training_learns_and_continues_from_a_checkpoint(model: str, tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
-    from sottovoce.training.content_space import constants
-    from sottovoce.training.synthesiser import MODELS, Segments, Trainer, distortion, train
+    from sottovoce.training.synthesiser import (
+        NETWORKS,
+        Segments,
+        Trainer,
+        mel_cepstral_distortion,
+        train,
+    )
+    from sottovoce.training.synthesiser_networks import SynthesisNetwork
 
     torch.set_num_threads(1)
     rng = np.random.default_rng(0)
-    data = [invented(rng) for _ in range(4)]
-    found = constants(data, codes=8)
+    data = [simulated_versions(rng) for _ in range(4)]
+    statistics = data_statistics(data, codes=8)
 
-    def network() -> object:
+    def network() -> SynthesisNetwork:
         torch.manual_seed(0)
-        return MODELS[model](found)
+        return NETWORKS[model](statistics)
 
-    before = distortion(network(), data)  # type: ignore[arg-type]
-    whole = train(network(), Segments(data), tmp_path / "whole", 8)  # type: ignore[arg-type]
-    assert distortion(whole, data) < before
-    half = Trainer(network(), 8)  # type: ignore[arg-type]
+    before = mel_cepstral_distortion(network(), data)
+    uninterrupted = train(network(), Segments(data), tmp_path / "first", 8)
+    assert mel_cepstral_distortion(uninterrupted, data) < before
+    interrupted = Trainer(network(), 8)
     for _ in range(3):
-        half.advance(Segments(data))
-    half.save(tmp_path / "half")
-    rest = train(network(), Segments(data), tmp_path / "half", 8)  # type: ignore[arg-type]
-    for name, value in whole.state_dict().items():
-        torch.testing.assert_close(rest.state_dict()[name], value)
+        interrupted.advance(Segments(data))
+    interrupted.save(tmp_path / "second")
+    continued = train(network(), Segments(data), tmp_path / "second", 8)
+    for name, value in uninterrupted.state_dict().items():
+        torch.testing.assert_close(continued.state_dict()[name], value)
     (tmp_path / "bad").write_bytes(b"no checkpoint")
-    with pytest.raises(InputError, match="remove it to begin anew"):
-        train(network(), Segments(data), tmp_path / "bad", 8)  # type: ignore[arg-type]
+    with raises_code("damaged", InputError):
+        train(network(), Segments(data), tmp_path / "bad", 8)
 
 
-def voices(folder: Path, count: int, names: str, each: int) -> Path:
-    made = []
+def write_voices(folder: Path, count: int, prefix: str, each: int) -> None:
+    utterances = []
     for i in range(count):
         for j in range(each):
-            path = folder / f"{names}{i}_{j}.wav"
+            path = folder / f"{prefix}{i}_{j}.wav"
             tone = vowel((500 + 60 * i, 1500 + 90 * j, 2600), 2.2, 100 + 12 * i)
             save_audio(path, (0.4 * tone).astype(np.float32), 16000)
-            made.append(Utterance(path.stem, path, f"{names}{i}", gender="fm"[i % 2]))
-    write_manifest(Corpus(names, folder, tuple(made)), folder)
-    return folder
+            utterances.append(Utterance(path.stem, path, f"{prefix}{i}", gender="fm"[i % 2]))
+    write_manifest(Corpus(prefix, folder, tuple(utterances)), folder)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("model", ["xvector", "dar"])
-def test_the_command_makes_a_method_that_speaks(model: str, tmp_path: Path) -> None:
+def test_the_command_trains_a_usable_method(model: str, tmp_path: Path) -> None:
     pytest.importorskip("torch")
     from sottovoce.anonymise.voice.dar import Dar
     from sottovoce.anonymise.voice.xvector import XVector
 
     for name, count, each in (("corpus", 4, 3), ("pool", 8, 1)):
         (tmp_path / name).mkdir()
-        voices(tmp_path / name, count, name, each)
+        write_voices(tmp_path / name, count, name, each)
     out = tmp_path / "out"
-    given = [str(tmp_path / "corpus"), "--pool", str(tmp_path / "pool"), "--out", str(out)]
-    assert run(["train", "synthesiser", *given, "--steps", "3", "--model", model]) == 0
+    arguments = [str(tmp_path / "corpus"), "--pool", str(tmp_path / "pool"), "--out", str(out)]
+    assert run(["train", "synthesiser", *arguments, "--steps", "3", "--model", model]) == 0
     card = json.loads((out / f"{model}.json").read_text())
     assert card["held out"]["utterances"] == 3 and card["steps"] == 3
     audio = (0.4 * vowel(seconds=0.5)).astype(np.float32)
-    made = (
+    method = (
         XVector(Secret.reproducible(1), synthesiser=out / "xvector.onnx", pool=out / "pool.npz")
         if model == "xvector"
         else Dar(
             Secret.reproducible(1), synthesiser=out / "dar.onnx", voices=out / "dar_voices.npz"
         )
     )
-    assert np.isfinite(made.transform(audio, 16000, speaker="a", utterance="u")).all()
+    assert np.isfinite(method.transform(audio, 16000, speaker="a", utterance="u")).all()
 
 
 def test_without_torch_the_pip_line_is_given(

@@ -1,4 +1,4 @@
-"""``sottovoce train synthesiser``: the neural anonymisers from a corpus of your own."""
+"""``sottovoce train synthesiser``: train the networks of the neural voice anonymisers."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from sottovoce.cli.options import JsonCommand, json_option, provenance, stage_ba
 @click.command(
     cls=JsonCommand,
     epilog="Example: sottovoce train synthesiser corpus/ --pool pool/ --out mine/",
-    short_help="The synthesiser and voice pool of the x-vector anonymiser.",
+    short_help="Train the synthesiser and voice pool of the neural anonymisers.",
 )
 @click.argument("corpus", type=click.Path(path_type=Path))
 @click.option(
     "--pool",
     required=True,
     type=click.Path(path_type=Path),
-    help="Corpus of voices from which pseudo-speakers are made; gender f or m is needed.",
+    help="Corpus of the voices of pseudo-speakers; must have gender f or m.",
 )
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder to write.")
 @click.option(
@@ -27,11 +27,16 @@ from sottovoce.cli.options import JsonCommand, json_option, provenance, stage_ba
     type=click.Choice(["xvector", "dar"]),
     default="xvector",
     show_default=True,
-    help="For which method.",
+    help="Method that the network is for.",
 )
-@click.option("--steps", default=20_000, show_default=True, help="Steps of training.")
-@click.option("--licence", default="not stated", show_default=True, help="Of the recordings.")
-@click.option("--threads", default=1, show_default=True, help="Threads of the training.")
+@click.option("--steps", default=20_000, show_default=True, help="Training steps.")
+@click.option(
+    "--licence",
+    default="not stated",
+    show_default=True,
+    help="Licence of the recordings, for the card.",
+)
+@click.option("--threads", default=1, show_default=True, help="Threads used for training.")
 @json_option
 def command(
     corpus: Path,
@@ -43,10 +48,10 @@ def command(
     threads: int,
     json_to: str | None,
 ) -> None:
-    """Train on CORPUS and the pool, into a folder: network (ONNX), card (JSON), voice pool.
+    """Train on CORPUS and the pool; write network (ONNX), card (JSON) and voice pool to a folder.
 
-    Every tenth speaker of CORPUS is held out for the figures on the card. A run that was stopped
-    goes on where it was when the same command is given again. Use the results with
+    Every tenth speaker of CORPUS is held out for the figures on the card. If a run was stopped, the
+    same command continues it. Use the results with
     anonymise voice --set synthesiser=OUT/xvector.onnx --set pool=OUT/pool.npz.
     """
     if steps < 1 or threads < 1:
@@ -60,11 +65,11 @@ def command(
         raise MissingExtraError("training", "train") from None
     from sottovoce.corpus import open_corpus
     from sottovoce.speaker.encoders import campplus
-    from sottovoce.training.synthesiser_build import build
+    from sottovoce.training.synthesiser_build import train_synthesiser
 
     torch.set_num_threads(threads)
     with stage_bar() as show:
-        card = build(
+        card = train_synthesiser(
             open_corpus(corpus),
             open_corpus(pool),
             campplus(),
@@ -75,7 +80,7 @@ def command(
             show=show,
         )
     if json_to is not None:
-        made = provenance([out / f"{model}.onnx"], steps=steps, licence=licence)
-        write_json({**card, "provenance": made}, json_to)
+        origin = provenance([out / f"{model}.onnx"], steps=steps, licence=licence)
+        write_json({**card, "provenance": origin}, json_to)
     if json_to != "-":
         click.echo(f"{out / model}.onnx: {card['held out']}")

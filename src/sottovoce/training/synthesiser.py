@@ -1,4 +1,4 @@
-"""Training of the synthesisers: resumable, and the same from the same data."""
+"""Training of the synthesisers: resumable, and reproducible from the same data."""
 
 from __future__ import annotations
 
@@ -6,201 +6,330 @@ import math
 import os
 import warnings
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from sottovoce.anonymise.voice.frames import ENVELOPE, SPLIT
+from sottovoce.anonymise.voice.frames import ENVELOPE, PERIOD, SPLIT
 from sottovoce.core.errors import InputError, TooFewError
 from sottovoce.core.types import Features, Progress
 from sottovoce.training.synthesiser_data import Version
-from sottovoce.training.synthesiser_networks import Acoustic, Batch, Constants, Critic, Disentangled
+from sottovoce.training.synthesiser_networks import (
+    AcousticNetwork,
+    Batch,
+    Discriminator,
+    DisentangledNetwork,
+    SynthesisNetwork,
+)
 
 SEGMENT = 80
 """Content frames of a training segment: 1.9 s."""
 BATCH = 16
+"""Segments of a batch."""
 RATE = 1e-3
-"""The learning rate at its highest."""
+"""Largest learning rate."""
 WARM_UP = 200
+"""Steps over which the learning rate rises."""
 AVERAGE = 0.998
-"""How much of the averaged weights stays at each step."""
-CRITIC_FROM = 0.4
-"""Share of the steps after which the critic joins."""
-ADVERSARIAL = 0.1
+"""Decay of the averaged weights."""
+ADVERSARIAL_START = 0.4
+"""Share of the steps after which the discriminator joins."""
+ADVERSARIAL_WEIGHT = 0.1
+"""Weight of the adversarial loss."""
 SAVE_EVERY = 250
-MODELS: dict[str, type[Constants]] = {"xvector": Acoustic, "dar": Disentangled}
+"""Steps between two checkpoints."""
+NETWORKS: dict[str, type[SynthesisNetwork]] = {
+    "xvector": AcousticNetwork,
+    "dar": DisentangledNetwork,
+}
+"""Network of each voice anonymiser."""
 
 
 class Segments:
-    """Random segments of utterances, each in two of its versions."""
+    """Random segments of utterances, each in two of its versions.
+
+    Parameters
+    ----------
+    data : list of list of Version
+        Training utterances; shorter ones than a segment are left out.
+
+    Raises
+    ------
+    TooFewError
+        If no utterance is long enough.
+    """
 
     def __init__(self, data: list[list[Version]]) -> None:
         self.data = [versions for versions in data if len(versions[0].content) >= SEGMENT]
         if not self.data:
-            raise TooFewError(f"no utterance has {SEGMENT * 0.024:.1f} s; training needs some")
+            seconds = SEGMENT * SPLIT * PERIOD / 1000
+            raise TooFewError(f"no utterance has {seconds:.1f} s; training needs some")
         lengths = np.array([len(versions[0].content) for versions in self.data], np.float64)
-        self.share = lengths / lengths.sum()
+        self.probabilities = lengths / lengths.sum()
 
     def draw(self, rng: np.random.Generator, count: int = BATCH) -> Batch:
-        """A batch; an utterance comes as often as it is long."""
+        """Draw a batch; the probability of an utterance is proportional to its length.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            Source of the draws.
+        count : int, default 16
+            Number of segments.
+        """
         rows = []
-        for number in rng.choice(len(self.data), count, p=self.share):
+        for number in rng.choice(len(self.data), count, p=self.probabilities):
             versions = self.data[number]
-            said, voiced = (versions[i] for i in rng.integers(len(versions), size=2))
-            here, there = rng.integers(len(said.content) - SEGMENT + 1, size=2)
-            rows.append(
-                pair(said, voiced, slice(here, here + SEGMENT), slice(there, there + SEGMENT))
-            )
-        return as_batch(rows)
+            first, second = (versions[i] for i in rng.integers(len(versions), size=2))
+            start, reference = rng.integers(len(first.content) - SEGMENT + 1, size=2)
+            span = slice(start, start + SEGMENT)
+            rows.append(training_row(first, second, span, slice(reference, reference + SEGMENT)))
+        return stack_rows(rows)
 
 
-def pair(said: Version, voiced: Version, span: slice, reference: slice) -> tuple[Features, ...]:
-    """A row of a :class:`Batch`."""
-    prosody = voiced.prosody[span].reshape(-1, SPLIT, 3).copy()
-    prosody[:, :, 2] = said.prosody[span].reshape(-1, SPLIT, 3)[:, :, 2]
+def training_row(
+    first: Version, second: Version, span: slice, reference: slice
+) -> tuple[Features, ...]:
+    """Combine two versions of an utterance to a row of a :class:`Batch`.
+
+    Parameters
+    ----------
+    first : Version
+        Gives content and energy.
+    second : Version
+        Gives all else.
+    span : slice
+        Frames of the segment.
+    reference : slice
+        Frames from which the voice of the second version is taken.
+    """
+    prosody = second.prosody[span].reshape(-1, SPLIT, 3).copy()
+    prosody[:, :, 2] = first.prosody[span].reshape(-1, SPLIT, 3)[:, :, 2]
     return (
-        said.content[span],
-        said.target[span],
+        first.content[span],
+        first.target[span],
         prosody.reshape(-1, SPLIT * 3),
-        voiced.speaker,
-        voiced.target[reference],
-        voiced.target[span],
+        second.speaker,
+        second.target[reference],
+        second.target[span],
     )
 
 
-def as_batch(rows: list[tuple[Features, ...]]) -> Batch:
-    """Rows of one length together."""
+def stack_rows(rows: list[tuple[Features, ...]]) -> Batch:
+    """Stack rows of equal length to a batch.
+
+    Parameters
+    ----------
+    rows : list of tuple of ndarray
+        Results of :func:`training_row`.
+    """
     return Batch(*(torch.from_numpy(np.stack(column)) for column in zip(*rows, strict=True)))
 
 
 class Trainer:
-    """The network, its critic and all that has to be kept to go on."""
+    """A network in training, with everything that a checkpoint has to contain.
 
-    def __init__(self, model: Constants, steps: int, seed: int = 0) -> None:
-        self.model, self.steps, self.seed, self.step = model, steps, seed, 0
-        self.averaged = {name: value.clone() for name, value in model.state_dict().items()}
-        self.optimiser = torch.optim.AdamW(model.parameters(), RATE, weight_decay=0.01)
-        self.critic = Critic()
-        self.critic_optimiser = torch.optim.AdamW(
-            self.critic.parameters(), RATE / 2, betas=(0.5, 0.9)
+    Parameters
+    ----------
+    network : SynthesisNetwork
+        The network; it is changed.
+    steps : int
+        Number of steps of the whole training.
+    seed : int, default 0
+        Seed of all draws.
+    """
+
+    def __init__(self, network: SynthesisNetwork, steps: int, seed: int = 0) -> None:
+        self.network, self.steps, self.seed, self.step = network, steps, seed, 0
+        self.averaged = {name: value.clone() for name, value in network.state_dict().items()}
+        self.optimiser = torch.optim.AdamW(network.parameters(), RATE, weight_decay=0.01)
+        self.discriminator = Discriminator()
+        self.discriminator_optimiser = torch.optim.AdamW(
+            self.discriminator.parameters(), RATE / 2, betas=(0.5, 0.9)
         )
 
     def save(self, path: Path) -> None:
-        """Write tensors and numbers only, whole or not at all."""
+        """Write a checkpoint atomically; it contains tensors and numbers only.
+
+        Parameters
+        ----------
+        path : Path
+            The file; an existing one is replaced.
+        """
         state = {
             "step": self.step,
-            "model": self.model.state_dict(),
+            "network": self.network.state_dict(),
             "averaged": self.averaged,
             "optimiser": self.optimiser.state_dict(),
-            "critic": self.critic.state_dict(),
-            "critic_optimiser": self.critic_optimiser.state_dict(),
+            "discriminator": self.discriminator.state_dict(),
+            "discriminator_optimiser": self.discriminator_optimiser.state_dict(),
         }
         temporary = path.with_suffix(".new")
         torch.save(state, temporary)
         os.replace(temporary, path)
 
     def restore(self, path: Path) -> None:
-        """Go on from what :meth:`save` wrote; code in a file is never run."""
+        """Continue from a checkpoint; code in the file is never executed.
+
+        Parameters
+        ----------
+        path : Path
+            A file that :meth:`save` wrote.
+
+        Raises
+        ------
+        InputError
+            If the file is not a checkpoint of this training (``damaged``).
+        """
         try:
             state = torch.load(path, weights_only=True)
-            self.model.load_state_dict(state["model"])
+            self.network.load_state_dict(state["network"])
             self.optimiser.load_state_dict(state["optimiser"])
-            self.critic.load_state_dict(state["critic"])
-            self.critic_optimiser.load_state_dict(state["critic_optimiser"])
+            self.discriminator.load_state_dict(state["discriminator"])
+            self.discriminator_optimiser.load_state_dict(state["discriminator_optimiser"])
             self.step, self.averaged = state["step"], state["averaged"]
         except Exception:
             raise InputError(
-                f"{path}: not a checkpoint of this training; remove it to begin anew"
+                f"{path}: not a checkpoint of this training; remove it to begin anew",
+                code="damaged",
             ) from None
 
     def advance(self, segments: Segments) -> dict[str, float]:
-        """One step; what it draws depends on the seed and its number alone."""
+        """Make one training step; its draws depend on the seed and the number of the step alone.
+
+        Parameters
+        ----------
+        segments : Segments
+            The training data.
+
+        Returns
+        -------
+        dict of str to float
+            The losses by name.
+        """
         rng = np.random.default_rng([self.seed, self.step])
         torch.manual_seed(int(rng.integers(2**31)))
         batch = segments.draw(rng)
-        self._set_rate()
-        self.model.train()
-        guess, cost = self.model.guess(batch, self.step)
-        losses = {"distance": distance(self.model, guess, batch.target), "cost": cost}
-        if self.step >= CRITIC_FROM * self.steps:
-            losses["adversarial"] = self._adversarial(guess, batch.target)
+        self._set_learning_rate()
+        self.network.train()
+        predicted, cost = self.network.predict(batch, self.step)
+        losses = {"distance": _distance(self.network, predicted, batch.target), "cost": cost}
+        if self.step >= ADVERSARIAL_START * self.steps:
+            losses["adversarial"] = self._adversarial_loss(predicted, batch.target)
         self.optimiser.zero_grad()
         torch.stack(list(losses.values())).sum().backward()
-        nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+        nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
         self.optimiser.step()
         self.step += 1
-        keep = min(AVERAGE, (1 + self.step) / (10 + self.step))
-        for name, value in self.model.state_dict().items():
-            self.averaged[name].lerp_(value, 1 - keep)
+        decay = min(AVERAGE, (1 + self.step) / (10 + self.step))
+        for name, value in self.network.state_dict().items():
+            self.averaged[name].lerp_(value, 1 - decay)
         return {name: float(loss.detach()) for name, loss in losses.items()}
 
-    def result(self) -> Constants:
-        """The network with averaged weights, which are better than the last ones."""
-        self.model.load_state_dict(self.averaged)
-        self.model.eval()
-        return self.model
+    def result(self) -> SynthesisNetwork:
+        """Return the network with averaged weights, which are better than the last ones."""
+        self.network.load_state_dict(self.averaged)
+        self.network.eval()
+        return self.network
 
-    def _set_rate(self) -> None:
-        falling = 0.02 + 0.49 * (1 + math.cos(math.pi * self.step / self.steps))
+    def _set_learning_rate(self) -> None:
+        cosine = 0.02 + 0.49 * (1 + math.cos(math.pi * self.step / self.steps))
         for group in self.optimiser.param_groups:
-            group["lr"] = RATE * min(1.0, (self.step + 1) / WARM_UP) * falling
+            group["lr"] = RATE * min(1.0, (self.step + 1) / WARM_UP) * cosine
 
-    def _adversarial(self, guess: Tensor, target: Tensor) -> Tensor:
-        """Teach the critic one step; how well the guess convinces it (least squares)."""
-        real, fake = (fine_frames(self.model.standard(one)) for one in (target, guess))
-        truth, lie = self.critic(real)[0], self.critic(fake.detach())[0]
-        loss = (truth - 1).square().mean() + lie.square().mean()
-        self.critic_optimiser.zero_grad()
+    def _adversarial_loss(self, predicted: Tensor, target: Tensor) -> Tensor:
+        """Train the discriminator one step and return the loss of the prediction.
+
+        Least-squares loss with feature matching.
+        """
+        real, fake = (_world_frames(self.network.standard(x)) for x in (target, predicted))
+        real_score, fake_score = self.discriminator(real)[0], self.discriminator(fake.detach())[0]
+        loss = (real_score - 1).square().mean() + fake_score.square().mean()
+        self.discriminator_optimiser.zero_grad()
         loss.backward()
-        self.critic_optimiser.step()
-        score, inner = self.critic(fake)
+        self.discriminator_optimiser.step()
+        score, activations = self.discriminator(fake)
         with torch.no_grad():
-            wanted = self.critic(real)[1]
-        matched = [(one - other).abs().mean() for one, other in zip(inner, wanted, strict=True)]
-        total: Tensor = ADVERSARIAL * ((score - 1).square().mean() + torch.stack(matched).sum())
+            expected = self.discriminator(real)[1]
+        pairs = zip(activations, expected, strict=True)
+        matching = torch.stack([(left - right).abs().mean() for left, right in pairs]).sum()
+        total: Tensor = ADVERSARIAL_WEIGHT * ((score - 1).square().mean() + matching)
         return total
 
 
-def fine_frames(table: Tensor) -> Tensor:
-    """Rows of content frames as WORLD frames."""
+def _world_frames(table: Tensor) -> Tensor:
+    """Split rows of content frames into WORLD frames."""
     return table.reshape(len(table), -1, ENVELOPE + 1)
 
 
-def distance(model: Constants, guess: Tensor, target: Tensor) -> Tensor:
+def _distance(network: SynthesisNetwork, predicted: Tensor, target: Tensor) -> Tensor:
     """Mean absolute error of the coded envelope and of its differences over time."""
-    apart = fine_frames((guess - target) / model.loss_scale)
-    total: Tensor = apart.abs().mean() + apart.diff(dim=1).abs().mean()
+    error = _world_frames((predicted - target) / network.loss_scale)
+    total: Tensor = error.abs().mean() + error.diff(dim=1).abs().mean()
     return total
 
 
-def distortion(model: Constants, held_out: list[list[Version]], *, coded: bool = False) -> float:
-    """Mel-cepstral distortion in dB over held-out utterances, level left out.
+def mel_cepstral_distortion(
+    network: SynthesisNetwork, held_out: list[list[Version]], *, coded: bool = False
+) -> float:
+    """Compute the mel-cepstral distortion of held-out utterances, without the level.
 
-    What is said comes from a version in another voice.
+    Parameters
+    ----------
+    network : SynthesisNetwork
+        The trained network.
+    held_out : list of list of Version
+        Utterances; content comes from a version in another voice.
+    coded : bool, default False
+        Whether content is replaced by the nearest code.
+
+    Returns
+    -------
+    float
+        Distortion in dB.
     """
     errors, count = 0.0, 0
-    model.eval()
+    network.eval()
     with torch.no_grad():
         for versions in held_out:
-            whole = slice(None)
-            batch = as_batch([pair(versions[-1], versions[0], whole, whole)])
-            apart = fine_frames(model.held_out(batch, coded=coded) - batch.target)[0, :, 1:ENVELOPE]
-            errors += float(apart.square().sum(1).sqrt().sum())
-            count += len(apart)
+            everything = slice(None)
+            batch = stack_rows([training_row(versions[-1], versions[0], everything, everything)])
+            difference = network.evaluate(batch, coded=coded) - batch.target
+            cepstra = _world_frames(difference)[0, :, 1:ENVELOPE]
+            errors += float(cepstra.square().sum(1).sqrt().sum())
+            count += len(cepstra)
     return 10 / math.log(10) * math.sqrt(2) * errors / count
 
 
 def train(
-    model: Constants,
+    network: SynthesisNetwork,
     segments: Segments,
     checkpoint: Path,
     steps: int,
     progress: Progress | None = None,
-) -> Constants:
-    """Train to the number of steps, from the checkpoint if there is one."""
-    trainer = Trainer(model, steps)
+) -> SynthesisNetwork:
+    """Train a network, continuing from a checkpoint if there is one.
+
+    Parameters
+    ----------
+    network : SynthesisNetwork
+        The network; it is changed.
+    segments : Segments
+        The training data.
+    checkpoint : Path
+        File of the checkpoint, written every 250 steps and at the end.
+    steps : int
+        Number of steps.
+    progress : callable, optional
+        Called with the number of finished steps and their total.
+
+    Returns
+    -------
+    SynthesisNetwork
+        The network with averaged weights.
+    """
+    trainer = Trainer(network, steps)
     if checkpoint.exists():
         trainer.restore(checkpoint)
     while trainer.step < steps:
@@ -212,18 +341,35 @@ def train(
     return trainer.result()
 
 
-def export(model: Any, path: Path, examples: dict[str, Tensor], moving: dict[str, int]) -> None:
-    """Write a network as ONNX; ``moving`` names inputs whose given dimension may vary."""
+def export_onnx(
+    network: SynthesisNetwork,
+    path: Path,
+    examples: dict[str, Tensor],
+    time_axes: dict[str, int],
+) -> None:
+    """Write a network as ONNX file atomically.
+
+    Parameters
+    ----------
+    network : SynthesisNetwork
+        The trained network.
+    path : Path
+        The file; an existing one is replaced.
+    examples : dict of str to Tensor
+        Example inputs by name, in their order.
+    time_axes : dict of str to int
+        For inputs of variable length, the axis that varies.
+    """
     temporary = path.with_suffix(".new")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the exporter that needs no further package is called old
+        warnings.simplefilter("ignore")  # the exporter that needs no further package is deprecated
         torch.onnx.export(
-            model.eval(),
+            network.eval(),
             tuple(examples.values()),
             temporary,
             input_names=list(examples),
             output_names=["out"],
-            dynamic_axes={name: {axis: "frames"} for name, axis in moving.items()},
+            dynamic_axes={name: {axis: "frames"} for name, axis in time_axes.items()},
             opset_version=17,
             dynamo=False,
         )

@@ -1,39 +1,56 @@
-"""From corpora to a synthesiser and its pool: all that ``sottovoce train synthesiser`` does."""
+"""From corpora to a synthesiser and its voice pool: the work of ``sottovoce train synthesiser``."""
 
 from __future__ import annotations
 
 import io
-import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from sottovoce.anonymise.voice.pool import Pool, PoolCard, VoiceSample
 from sottovoce.asr.content import SIZE, ContentEncoder
 from sottovoce.core.errors import TooFewError
 from sottovoce.core.files import write_bytes, write_text
 from sottovoce.core.onnx_networks import checked_sha256
-from sottovoce.core.types import StageProgress
+from sottovoce.core.records import JsonObject, dump_json
+from sottovoce.core.step_cache import StepCache
+from sottovoce.core.types import FloatArray, StageProgress
 from sottovoce.corpus.utterance import Corpus, Utterance
 from sottovoce.speaker.encoders import Encoder
-from sottovoce.training.content_space import constants
-from sottovoce.training.synthesiser import MODELS, Segments, distortion, export, train
-from sottovoce.training.synthesiser_data import Version, load_versions, prepare
-from sottovoce.training.synthesiser_networks import PROSODY, TARGET, Disentangled
-
-Taken = tuple[Utterance, list[Version]]
+from sottovoce.training.synthesiser import (
+    NETWORKS,
+    Segments,
+    export_onnx,
+    mel_cepstral_distortion,
+    train,
+)
+from sottovoce.training.synthesiser_data import Version, analyse_utterances, data_statistics
+from sottovoce.training.synthesiser_networks import (
+    PROSODY,
+    TARGET,
+    DisentangledNetwork,
+    SynthesisNetwork,
+)
 
 VERSIONS = 1
-"""Other voices in which each utterance is learnt from."""
-EVERY = 10
+"""Other voices in which each utterance is used."""
+HELD_OUT_EVERY = 10
 """Every tenth speaker of the corpus is held out."""
+UNVOICED_PITCH = (float(np.log(150)), 0.2)
+"""Mean and standard deviation of log F0 of a speaker without voiced frames."""
 
 
-def build(
+class AnalysedUtterance(NamedTuple):
+    """An utterance and its versions, the original voice first."""
+
+    utterance: Utterance
+    versions: list[Version]
+
+
+def train_synthesiser(
     corpus: Corpus,
     pool: Corpus,
     encoder: Encoder,
@@ -43,57 +60,120 @@ def build(
     steps: int,
     licence: str,
     show: StageProgress,
-) -> dict[str, Any]:
-    """Train, export and describe; what is done already is not done again.
+) -> JsonObject:
+    """Train, export and describe a synthesiser; finished steps of an earlier run are reused.
 
-    Returns the card, which is also written beside the network.
+    Parameters
+    ----------
+    corpus : Corpus
+        Training recordings; every tenth speaker is held out.
+    pool : Corpus
+        Recordings of the voices of pseudo-speakers, with gender; they are trained on, too.
+    encoder : Encoder
+        Gives the speaker vectors.
+    out : Path
+        Folder of network, card, pool and intermediate files.
+    model : {"xvector", "dar"}
+        The voice anonymiser that the network is for.
+    steps : int
+        Training steps.
+    licence : str
+        Licence of the recordings, for the card.
+    show : callable
+        Called with the stage, the number of finished parts and their total.
+
+    Returns
+    -------
+    dict
+        The card, which is also written beside the network.
+
+    Raises
+    ------
+    TooFewError
+        If the corpus has fewer than three speakers.
     """
-    held = set(corpus.speakers[::EVERY])
-    if len(corpus.speakers) - len(held) < 2:
+    held_out_speakers = set(corpus.speakers[::HELD_OUT_EVERY])
+    if len(corpus.speakers) - len(held_out_speakers) < 2:
         raise TooFewError(f"{corpus.name}: {len(corpus.speakers)} speakers; at least 3 are needed")
     out.mkdir(parents=True, exist_ok=True)
-    versions = _versions(corpus, pool, encoder, out, show)
-    learnt = [made for one, made in versions if one.speaker not in held]
-    kept = [made for one, made in versions if one.speaker in held]
-    network = MODELS[model](constants(learnt))
+    analysed = _analyse(corpus, pool, encoder, out, show)
+    training: list[list[Version]] = []
+    held_out: list[list[Version]] = []
+    for utterance, versions in analysed:
+        part = held_out if utterance.speaker in held_out_speakers else training
+        part.append(versions)
     network = train(
-        network,
-        Segments(learnt),
+        NETWORKS[model](data_statistics(training)),
+        Segments(training),
         out / f"{model}.checkpoint",
         steps,
-        lambda done, total: show("training", done, total),
+        lambda finished, total: show("training", finished, total),
     )
     path = out / f"{model}.onnx"
-    if isinstance(network, Disentangled):
-        _export_disentangled(network, path)
-        voices = pool_codes(network, pool, versions)
-        write_bytes(out / "dar_voices.npz", voices)
-    else:
-        _export_acoustic(network, path)
-        pool_card = PoolCard(encoder.card, pool.name, licence)
-        _build_pool(pool, versions, pool_card).save(out / "pool.npz")
-    figures = {"mel-cepstral distortion, dB": round(distortion(network, kept), 3)}
-    if model == "xvector":
-        figures["the same with coded content, dB"] = round(distortion(network, kept, coded=True), 3)
-    card = {
+    card = PoolCard(encoder.card, pool.name, licence)
+    figures = _write_results(network, path, pool, analysed, card, held_out)
+    description: JsonObject = {
         "model": model,
         "sha256": checked_sha256(path),
         "licence": licence,
         "corpora": [corpus.name, pool.name],
-        "utterances": len(versions),
+        "utterances": len(analysed),
         "steps": steps,
         "encoder": encoder.card.to_dict(),
-        "held out": {"speakers": len(held), "utterances": len(kept), **figures},
+        "held out": {
+            "speakers": len(held_out_speakers),
+            "utterances": len(held_out),
+            **figures,
+        },
     }
-    write_text(out / f"{model}.json", json.dumps(card, indent=2, ensure_ascii=False) + "\n")
-    return card
+    write_text(out / f"{model}.json", dump_json(description, indent=2))
+    return description
 
 
-def _build_pool(pool: Corpus, taken: list[Taken], card: PoolCard) -> Pool:
-    """The pool, from what was taken apart already; its speakers are numbered anew."""
+def _write_results(
+    network: SynthesisNetwork,
+    path: Path,
+    pool: Corpus,
+    analysed: list[AnalysedUtterance],
+    card: PoolCard,
+    held_out: list[list[Version]],
+) -> dict[str, float]:
+    """Write network and target voices; returns the distortion of held-out utterances."""
+    figures = {"mel-cepstral distortion, dB": round(mel_cepstral_distortion(network, held_out), 3)}
+    if isinstance(network, DisentangledNetwork):
+        _export_disentangled(network, path)
+        write_bytes(path.parent / "dar_voices.npz", target_voices(network, pool, analysed))
+        return figures
+    _export_acoustic(network, path)
+    _build_pool(pool, analysed, card).save(path.parent / "pool.npz")
+    coded = mel_cepstral_distortion(network, held_out, coded=True)
+    return {**figures, "the same with coded content, dB": round(coded, 3)}
+
+
+def _analyse(
+    corpus: Corpus, pool: Corpus, encoder: Encoder, out: Path, show: StageProgress
+) -> list[AnalysedUtterance]:
+    utterances = [*corpus, *pool]
+    results = analyse_utterances(
+        utterances,
+        StepCache(out / "data"),
+        ContentEncoder(),
+        encoder,
+        versions=VERSIONS,
+        progress=lambda finished, total: show("analysing", finished, total),
+    )
+    return [
+        AnalysedUtterance(utterance, versions)
+        for utterance, versions in zip(utterances, results, strict=True)
+        if versions is not None
+    ]
+
+
+def _build_pool(pool: Corpus, analysed: list[AnalysedUtterance], card: PoolCard) -> Pool:
+    """Build the pool from analysed utterances; its speakers are renumbered."""
     samples = [
         VoiceSample(utterance.speaker, utterance.gender, versions[0].speaker, _f0(versions[0]))
-        for utterance, versions in taken
+        for utterance, versions in analysed
     ]
     speakers = set(pool.speakers)
     background = [sample for sample in samples if sample.speaker not in speakers]
@@ -102,77 +182,74 @@ def _build_pool(pool: Corpus, taken: list[Taken], card: PoolCard) -> Pool:
     return replace(built, speakers=np.array([f"{i:04}" for i in range(len(built))]))
 
 
-def _f0(version: Version) -> NDArray[np.float64]:
-    """F0 in hertz, 0 where unvoiced."""
+def _f0(version: Version) -> FloatArray:
+    """Return F0 in Hz, 0 where unvoiced."""
     columns = version.prosody.reshape(-1, 3).astype(np.float64)
     return np.asarray(np.exp(columns[:, 0]) * (columns[:, 1] > 0))
 
 
-def _versions(
-    corpus: Corpus, pool: Corpus, encoder: Encoder, out: Path, show: StageProgress
-) -> list[Taken]:
-    everything = [*corpus, *pool]
-    paths = prepare(
-        everything,
-        out / "data",
-        ContentEncoder(),
-        encoder,
-        versions=VERSIONS,
-        progress=lambda done, total: show("taking apart", done, total),
-    )
-    return [
-        (one, load_versions(path))
-        for one, path in zip(everything, paths, strict=True)
-        if path is not None
-    ]
+def target_voices(
+    network: DisentangledNetwork, pool: Corpus, analysed: list[AnalysedUtterance]
+) -> bytes:
+    """Compute the code, gender and pitch of each voice of the pool.
 
+    Parameters
+    ----------
+    network : DisentangledNetwork
+        The trained network.
+    pool : Corpus
+        The voices.
+    analysed : list of AnalysedUtterance
+        Analysed utterances, among them those of the pool.
 
-def pool_codes(network: Disentangled, pool: Corpus, versions: list[Taken]) -> bytes:
-    """The code of each voice of the pool, with its gender and pitch, as ``.npz``."""
-    genders = {one.speaker: one.gender for one in pool}
-    own: dict[str, list[Version]] = {name: [] for name in genders}
-    for one, made in versions:
-        if one.speaker in own:
-            own[one.speaker].append(made[0])
-    own = {name: made for name, made in own.items() if made}
+    Returns
+    -------
+    bytes
+        A ``.npz`` archive with the arrays ``gender``, ``codes`` and ``pitch``.
+    """
+    genders = {utterance.speaker: utterance.gender for utterance in pool}
+    versions: dict[str, list[Version]] = {speaker: [] for speaker in genders}
+    for utterance, utterance_versions in analysed:
+        if utterance.speaker in versions:
+            versions[utterance.speaker].append(utterance_versions[0])
+    versions = {speaker: group for speaker, group in versions.items() if group}
     codes = []
     with torch.no_grad():
-        for made in own.values():
-            table = torch.from_numpy(np.concatenate([one.target for one in made]))[None]
+        for group in versions.values():
+            table = torch.from_numpy(np.concatenate([version.target for version in group]))[None]
             codes.append(network.speaker(table)[0].numpy())
     buffer = io.BytesIO()
     np.savez_compressed(
         buffer,
         allow_pickle=False,
-        gender=np.array([genders[name] for name in own]),
+        gender=np.array([genders[speaker] for speaker in versions]),
         codes=np.stack(codes),
-        pitch=np.array([_log_pitch(made) for made in own.values()], np.float32),
+        pitch=np.array([_pitch(group) for group in versions.values()], np.float32),
     )
     return buffer.getvalue()
 
 
-def _log_pitch(made: list[Version]) -> tuple[float, float]:
-    """Mean and spread of log F0 over voiced frames."""
-    columns = np.concatenate([one.prosody.reshape(-1, 3) for one in made])
+def _pitch(versions: list[Version]) -> tuple[float, float]:
+    """Return mean and standard deviation of log F0 over voiced frames."""
+    columns = np.concatenate([version.prosody.reshape(-1, 3) for version in versions])
     logs = columns[columns[:, 1] > 0, 0]
-    return (float(logs.mean()), float(logs.std())) if len(logs) else (float(np.log(150)), 0.2)
+    return (float(logs.mean()), float(logs.std())) if len(logs) else UNVOICED_PITCH
 
 
-def _export_acoustic(network: Any, path: Path) -> None:
+def _export_acoustic(network: SynthesisNetwork, path: Path) -> None:
     examples = {
         "content": torch.randn(1, 50, SIZE),
         "prosody": torch.randn(1, 50, PROSODY),
         "speaker": torch.randn(1, len(network.speaker_mean)),
         "coded": torch.tensor(1.0),
     }
-    export(network, path, examples, {"content": 1, "prosody": 1})
+    export_onnx(network, path, examples, {"content": 1, "prosody": 1})
 
 
-def _export_disentangled(network: Disentangled, path: Path) -> None:
-    code = torch.randn(1, network.code.out_features)
+def _export_disentangled(network: DisentangledNetwork, path: Path) -> None:
     examples = {
         "heard": torch.randn(1, 50, TARGET),
         "prosody": torch.randn(1, 50, PROSODY),
-        "code": code,
+        "code": torch.randn(1, network.code.out_features),
     }
-    export(network, path, examples, {"heard": 1, "prosody": 1})
+    export_onnx(network, path, examples, {"heard": 1, "prosody": 1})

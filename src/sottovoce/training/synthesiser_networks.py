@@ -1,51 +1,70 @@
-"""The networks of the synthesisers, for training; at run time their ONNX export is used instead.
+"""The networks of the synthesisers in torch, for training; at run time their ONNX export is used.
 
-All work at the rate of content frames (24 ms) and give three WORLD frames each. Only training
-imports this module, for it needs torch.
+All networks work on content frames (24 ms) and give three WORLD frames for each. Only training
+imports this module, because it needs torch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from sottovoce.anonymise.voice.frames import ENVELOPE, SPLIT
+from sottovoce.core.types import Features
 
 PROSODY = 3 * SPLIT
+"""Prosody values of a content frame."""
 TARGET = (ENVELOPE + 1) * SPLIT
+"""Envelope and aperiodicity values of a content frame."""
 DILATIONS = (1, 2, 4, 1, 2, 1)
+"""Dilations of the convolutions of a stack."""
 CONTENT_NOISE = 0.3
-"""Noise added to content in training, in units of its spread."""
+"""Noise added to content in training, in units of its standard deviation."""
 SPEAKER_NOISE = 0.3
-"""The same for speaker vectors."""
+"""Noise added to normalised speaker vectors in training."""
 LATENT, CODE = 24, 64
-"""Numbers of a content frame and of a voice in the disentangled network."""
-KL, KL_FULL = 0.02, 2000
-"""The weight of the cost of content, and the step at which it is full."""
+"""Dimensions of the content of a frame and of a voice in the disentangled network."""
+KL_WEIGHT, KL_STEPS = 0.02, 2000
+"""Final weight of the KL term, and the step at which it is reached."""
 
 Norm = Callable[[Tensor], Tensor]
 
 
 class Batch(NamedTuple):
-    """Segments of utterances in two voices: what is said comes from one, all else from another."""
+    """Segments of utterances in two voices: content from the first, all else from the second."""
 
     content: Tensor
+    """Content features of the first voice."""
     heard: Tensor
-    """Coded envelopes of the voice that says it."""
+    """Coded envelopes of the first voice."""
     prosody: Tensor
-    """Pitch and voicing of the other voice, energy of the first."""
+    """F0 and voicing of the second voice, energy of the first."""
     speaker: Tensor
+    """Speaker vector of the second voice."""
     reference: Tensor
-    """Coded envelopes of the other voice somewhere else in the utterance."""
+    """Coded envelopes of the second voice from another place of the utterance."""
     target: Tensor
+    """Coded envelopes of the second voice, which the network has to predict."""
 
 
 class Block(nn.Module):  # type: ignore[misc]
-    """A residual convolution over time whose normed channels a condition scales and shifts."""
+    """A residual convolution over time; a condition scales and shifts its normalised channels.
+
+    Parameters
+    ----------
+    width : int
+        Number of channels.
+    condition : int
+        Size of the condition vector.
+    dilation : int
+        Dilation of the convolution.
+    norm : callable
+        Normalisation of the channels.
+    """
 
     def __init__(self, width: int, condition: int, dilation: int, norm: Norm) -> None:
         super().__init__()
@@ -55,29 +74,61 @@ class Block(nn.Module):  # type: ignore[misc]
         self.norm = norm
 
     def forward(self, x: Tensor, condition: Tensor) -> Tensor:
-        """Channels × time in, the same out."""
+        """Apply the block.
+
+        Parameters
+        ----------
+        x : Tensor, shape (batch, width, time)
+            Channels over time; the result has the same shape.
+        condition : Tensor, shape (batch, condition)
+            The condition vector.
+        """
         scale, shift = self.style(condition)[:, :, None].chunk(2, dim=1)
         y = self.norm(x) * (1 + scale) + shift
         return x + self.dropout(functional.gelu(self.wide(y)))
 
 
 def frame_norm(x: Tensor) -> Tensor:
-    """Mean 0 and variance 1 over the channels of each frame, so that length does not matter."""
-    return _normed(x, 1)
+    """Normalise the channels of each frame to mean 0 and variance 1, independent of length.
+
+    Parameters
+    ----------
+    x : Tensor, shape (batch, channels, time)
+        The input.
+    """
+    return _normalised(x, 1)
 
 
 def instance_norm(x: Tensor) -> Tensor:
-    """Mean 0 and variance 1 over time in each channel: what is constant, as a voice is, goes."""
-    return _normed(x, 2)
+    """Normalise each channel over time to mean 0 and variance 1, which removes the voice.
+
+    Parameters
+    ----------
+    x : Tensor, shape (batch, channels, time)
+        The input.
+    """
+    return _normalised(x, 2)
 
 
-def _normed(x: Tensor, over: int) -> Tensor:
-    centred = x - x.mean(over, keepdim=True)
-    return centred * torch.rsqrt(centred.square().mean(over, keepdim=True) + 1e-5)
+def _normalised(x: Tensor, axis: int) -> Tensor:
+    centred = x - x.mean(axis, keepdim=True)
+    return centred * torch.rsqrt(centred.square().mean(axis, keepdim=True) + 1e-5)
 
 
 class Stack(nn.Module):  # type: ignore[misc]
-    """Convolutions under one condition, from input channels to output channels."""
+    """A stack of conditioned convolutions.
+
+    Parameters
+    ----------
+    inputs, outputs : int
+        Number of input and output channels.
+    condition : int
+        Size of the condition vector.
+    width : int
+        Number of inner channels.
+    norm : callable, default frame_norm
+        Normalisation of the inner channels.
+    """
 
     def __init__(
         self, inputs: int, outputs: int, condition: int, width: int, norm: Norm = frame_norm
@@ -91,41 +142,81 @@ class Stack(nn.Module):  # type: ignore[misc]
         self.level = nn.Linear(condition, outputs)
 
     def forward(self, x: Tensor, condition: Tensor) -> Tensor:
-        """Channels × time."""
+        """Apply all convolutions.
+
+        Parameters
+        ----------
+        x : Tensor, shape (batch, inputs, time)
+            The input; the result has ``outputs`` channels.
+        condition : Tensor, shape (batch, condition)
+            The condition vector.
+        """
         x = self.first(x)
         for block in self.blocks:
             x = block(x, condition)
         return self.last(frame_norm(x)) + self.level(condition)[:, :, None]
 
 
-class Constants(nn.Module):  # type: ignore[misc]
-    """What both networks know of their data before they learn."""
+class SynthesisNetwork(nn.Module):  # type: ignore[misc]
+    """Base of both networks: holds statistics of the training data as buffers.
 
-    def __init__(self, constants: dict[str, Any]) -> None:
+    Parameters
+    ----------
+    statistics : mapping of str to ndarray
+        Result of :func:`~sottovoce.training.synthesiser_data.data_statistics`.
+    """
+
+    def __init__(self, statistics: Mapping[str, Features]) -> None:
         super().__init__()
-        for name, value in constants.items():
+        for name, value in statistics.items():
             self.register_buffer(name, torch.as_tensor(value, dtype=torch.float32))
 
-    def levelled(self, prosody: Tensor) -> Tensor:
-        """Prosody of mean 0 and variance 1."""
+    def standard_prosody(self, prosody: Tensor) -> Tensor:
+        """Scale prosody to mean 0 and variance 1.
+
+        Parameters
+        ----------
+        prosody : Tensor, shape (batch, time, 9)
+            Log F0, voicing and energy.
+        """
         return (prosody - self.prosody_mean) / self.prosody_scale
 
     def standard(self, target: Tensor) -> Tensor:
-        """Coded envelopes of mean 0 and variance 1."""
+        """Scale coded envelopes to mean 0 and variance 1.
+
+        Parameters
+        ----------
+        target : Tensor, shape (batch, time, 123)
+            Coded envelopes.
+        """
         return (target - self.target_mean) / self.target_scale
 
     def restored(self, standard: Tensor) -> Tensor:
-        """The inverse of :meth:`standard`."""
+        """Undo :meth:`standard`.
+
+        Parameters
+        ----------
+        standard : Tensor, shape (batch, time, 123)
+            Scaled envelopes.
+        """
         return standard * self.target_scale + self.target_mean
 
 
-class Acoustic(Constants):
-    """Content, prosody and a speaker vector to coded envelopes: the synthesiser of ``xvector``."""
+class AcousticNetwork(SynthesisNetwork):
+    """The synthesiser of ``xvector``: content, prosody and speaker vector to coded envelopes.
+
+    Parameters
+    ----------
+    statistics : mapping of str to ndarray
+        Statistics of the training data.
+    width : int, default 192
+        Number of inner channels.
+    """
 
     inputs = ("content", "prosody", "speaker", "coded")
 
-    def __init__(self, constants: dict[str, Any], width: int = 192) -> None:
-        super().__init__(constants)
+    def __init__(self, statistics: Mapping[str, Features], width: int = 192) -> None:
+        super().__init__(statistics)
         size, condition = self.reduction.shape[1], 128
         self.voice = nn.Sequential(
             nn.Linear(len(self.speaker_mean), condition), nn.GELU(), nn.Linear(condition, condition)
@@ -133,54 +224,102 @@ class Acoustic(Constants):
         self.stack = Stack(size + PROSODY, TARGET, condition, width)
 
     def forward(self, content: Tensor, prosody: Tensor, speaker: Tensor, coded: Tensor) -> Tensor:
-        """Batch × time × …; ``coded`` is 1 for content by its codebook, 0 for content as it is."""
+        """Compute coded envelopes.
+
+        Parameters
+        ----------
+        content : Tensor, shape (batch, time, 288)
+            Content features.
+        prosody : Tensor, shape (batch, time, 9)
+            Log F0, voicing and energy.
+        speaker : Tensor, shape (batch, d)
+            Speaker vectors.
+        coded : Tensor, no dimensions
+            1 to replace content by the nearest code, 0 to use it unchanged.
+        """
         reduced = content @ self.reduction
         reduced = torch.where(coded > 0, self.quantised(reduced), reduced)
-        return self._converted(reduced, prosody, speaker)
+        return self._envelopes(reduced, prosody, speaker)
 
-    def guess(self, batch: Batch, step: int) -> tuple[Tensor, Tensor]:
-        """Envelopes of a training batch; every second step by the codebook, else with noise."""
+    def predict(self, batch: Batch, step: int) -> tuple[Tensor, Tensor]:
+        """Predict envelopes in training: with codes at every second step, otherwise with noise.
+
+        Parameters
+        ----------
+        batch : Batch
+            Segments in two voices.
+        step : int
+            Number of the training step.
+
+        Returns
+        -------
+        envelopes : Tensor, shape (batch, time, 123)
+            Predicted envelopes of the second voice.
+        cost : Tensor
+            Always 0.
+        """
         reduced = batch.content @ self.reduction
         if step % 2:
             reduced = self.quantised(reduced)
         else:
             reduced = reduced + CONTENT_NOISE * self.content_scale * torch.randn_like(reduced)
-        return self._converted(reduced, batch.prosody, batch.speaker), torch.zeros(())
+        return self._envelopes(reduced, batch.prosody, batch.speaker), torch.zeros(())
 
-    def held_out(self, batch: Batch, *, coded: bool) -> Tensor:
-        """Envelopes without noise."""
+    def evaluate(self, batch: Batch, *, coded: bool) -> Tensor:
+        """Predict envelopes without noise.
+
+        Parameters
+        ----------
+        batch : Batch
+            Utterances in two voices.
+        coded : bool
+            Whether content is replaced by the nearest code.
+        """
         flag = torch.tensor(float(coded))
         return self(batch.content, batch.prosody, batch.speaker, flag)
 
     def quantised(self, reduced: Tensor) -> Tensor:
-        """The nearest entry of the codebook for each frame."""
+        """Replace each frame by the nearest entry of the codebook.
+
+        Parameters
+        ----------
+        reduced : Tensor, shape (batch, time, 96)
+            Reduced content.
+        """
         distance = self.codebook.square().sum(1) - 2 * reduced @ self.codebook.T
         return self.codebook[distance.argmin(-1)]
 
-    def _converted(self, reduced: Tensor, prosody: Tensor, speaker: Tensor) -> Tensor:
-        heard = torch.cat([reduced / self.content_scale, self.levelled(prosody)], -1)
-        out = self.stack(heard.transpose(1, 2), self.voice(self._unit(speaker)))
-        return self.restored(out.transpose(1, 2))
+    def _envelopes(self, reduced: Tensor, prosody: Tensor, speaker: Tensor) -> Tensor:
+        inputs = torch.cat([reduced / self.content_scale, self.standard_prosody(prosody)], -1)
+        outputs = self.stack(inputs.transpose(1, 2), self.voice(self._normalise(speaker)))
+        return self.restored(outputs.transpose(1, 2))
 
-    def _unit(self, speaker: Tensor) -> Tensor:
-        """Speaker vectors less their mean, of one length; in training with noise."""
+    def _normalise(self, speaker: Tensor) -> Tensor:
+        """Subtract the mean of speaker vectors and scale them to one length; noise in training."""
         centred = speaker - self.speaker_mean
         length = centred.square().mean(1, keepdim=True).sqrt()
         noise = SPEAKER_NOISE * torch.randn_like(centred) if self.training else 0.0
         return centred / (length + 1e-6) + noise
 
 
-class Disentangled(Constants):
-    """One-shot conversion with instance normalisation: AdaIN-VC (Chou & Lee 2019), for ``dar``.
+class DisentangledNetwork(SynthesisNetwork):
+    """The synthesiser of ``dar``: conversion with instance normalisation (Chou & Lee 2019).
 
-    A content encoder whose instance norms take the voice away, a speaker encoder that averages
-    over time, and a decoder whose channels the speaker's code scales and shifts.
+    A content encoder removes the voice by instance normalisation, a speaker encoder averages over
+    time, and the speaker's code scales and shifts the channels of the decoder.
+
+    Parameters
+    ----------
+    statistics : mapping of str to ndarray
+        Statistics of the training data.
+    width : int, default 160
+        Number of inner channels.
     """
 
     inputs = ("heard", "prosody", "code")
 
-    def __init__(self, constants: dict[str, Any], width: int = 160) -> None:
-        super().__init__(constants)
+    def __init__(self, statistics: Mapping[str, Features], width: int = 160) -> None:
+        super().__init__(statistics)
         self.first = nn.Conv1d(TARGET, width, 3, padding=1)
         self.inner = nn.ModuleList(nn.Conv1d(width, width, 3, padding=1) for _ in range(4))
         self.bottleneck = nn.Conv1d(width, 2 * LATENT, 1)
@@ -191,27 +330,66 @@ class Disentangled(Constants):
         self.decoder = Stack(LATENT + PROSODY, TARGET, CODE, width, instance_norm)
 
     def forward(self, heard: Tensor, prosody: Tensor, code: Tensor) -> Tensor:
-        """Envelopes (batch × time × …) in the voice of a code."""
+        """Compute coded envelopes in another voice.
+
+        Parameters
+        ----------
+        heard : Tensor, shape (batch, time, 123)
+            Coded envelopes of the recording.
+        prosody : Tensor, shape (batch, time, 9)
+            Log F0, voicing and energy.
+        code : Tensor, shape (batch, 64)
+            Code of the target voice.
+        """
         mean, _ = self._content(heard)
         return self._decoded(mean, prosody, code)
 
     def speaker(self, reference: Tensor) -> Tensor:
-        """The code of a voice, from coded envelopes of any length."""
+        """Compute the code of a voice.
+
+        Parameters
+        ----------
+        reference : Tensor, shape (batch, time, 123)
+            Coded envelopes of the voice, of any length.
+        """
         x = self.standard(reference).transpose(1, 2)
         for layer in self.listen:
             x = functional.gelu(layer(x))
         return self.code(x.mean(2))
 
-    def guess(self, batch: Batch, step: int) -> tuple[Tensor, Tensor]:
-        """Envelopes of a training batch, and how much the content costs (KL)."""
+    def predict(self, batch: Batch, step: int) -> tuple[Tensor, Tensor]:
+        """Predict envelopes in training.
+
+        Parameters
+        ----------
+        batch : Batch
+            Segments in two voices.
+        step : int
+            Number of the training step.
+
+        Returns
+        -------
+        envelopes : Tensor, shape (batch, time, 123)
+            Predicted envelopes of the second voice.
+        cost : Tensor
+            Weighted KL divergence of the content from a standard normal distribution.
+        """
         mean, log_variance = self._content(batch.heard)
         latent = mean + torch.randn_like(mean) * (log_variance / 2).exp()
         cost = (mean.square() + log_variance.exp() - 1 - log_variance).mean() / 2
-        weight = KL * min(1.0, step / KL_FULL)
+        weight = KL_WEIGHT * min(1.0, step / KL_STEPS)
         return self._decoded(latent, batch.prosody, self.speaker(batch.reference)), weight * cost
 
-    def held_out(self, batch: Batch, *, coded: bool) -> Tensor:
-        """Envelopes without noise."""
+    def evaluate(self, batch: Batch, *, coded: bool) -> Tensor:
+        """Predict envelopes without noise.
+
+        Parameters
+        ----------
+        batch : Batch
+            Utterances in two voices.
+        coded : bool
+            Ignored: this network has no codebook.
+        """
         return self(batch.heard, batch.prosody, self.speaker(batch.reference))
 
     def _content(self, heard: Tensor) -> tuple[Tensor, Tensor]:
@@ -222,12 +400,18 @@ class Disentangled(Constants):
         return mean, log_variance.clamp(-8, 4)
 
     def _decoded(self, latent: Tensor, prosody: Tensor, code: Tensor) -> Tensor:
-        given = torch.cat([latent, self.levelled(prosody).transpose(1, 2)], 1)
-        return self.restored(self.decoder(given, code).transpose(1, 2))
+        inputs = torch.cat([latent, self.standard_prosody(prosody).transpose(1, 2)], 1)
+        return self.restored(self.decoder(inputs, code).transpose(1, 2))
 
 
-class Critic(nn.Module):  # type: ignore[misc]
-    """Tells coded envelopes of real speech from a network's, so that those are not blurred."""
+class Discriminator(nn.Module):  # type: ignore[misc]
+    """Tells coded envelopes of real speech from predicted ones, so that these are not blurred.
+
+    Parameters
+    ----------
+    width : int, default 128
+        Number of inner channels.
+    """
 
     def __init__(self, width: int = 128) -> None:
         super().__init__()
@@ -241,9 +425,22 @@ class Critic(nn.Module):  # type: ignore[misc]
         self.score = nn.Conv1d(width, 1, 3, padding=1)
 
     def forward(self, table: Tensor) -> tuple[Tensor, list[Tensor]]:
-        """Scores over time, and what each layer found."""
-        x, inner = table.transpose(1, 2), []
+        """Score envelopes.
+
+        Parameters
+        ----------
+        table : Tensor, shape (batch, frames, 41)
+            Scaled coded envelopes.
+
+        Returns
+        -------
+        scores : Tensor, shape (batch, 1, time)
+            Near 1 for real speech, near 0 for predictions.
+        activations : list of Tensor
+            Output of each layer.
+        """
+        x, activations = table.transpose(1, 2), []
         for layer in self.layers:
             x = functional.leaky_relu(layer(x), 0.2)
-            inner.append(x)
-        return self.score(x), inner
+            activations.append(x)
+        return self.score(x), activations
