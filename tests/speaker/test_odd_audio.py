@@ -1,4 +1,4 @@
-"""Twelve odd files through ``sottovoce embed``: each is named or embedded, none crashes it."""
+"""Odd audio files through ``sottovoce embed``: each is embedded or named, none crashes it."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ def tone(
 
 
 def write_all(folder: Path) -> None:
-    """A good file and the odd ones, all of one speaker."""
+    """Write a good file and odd ones, all of one speaker."""
     folder.mkdir(parents=True)
     soundfile.write(folder / "good.wav", tone(), RATE)
     soundfile.write(folder / "truncated.wav", tone(), RATE)
-    whole = (folder / "truncated.wav").read_bytes()
-    (folder / "truncated.wav").write_bytes(whole[: len(whole) // 2])
+    data = (folder / "truncated.wav").read_bytes()
+    (folder / "truncated.wav").write_bytes(data[: len(data) // 2])
     soundfile.write(folder / "torn.flac", tone(), RATE)
-    whole = (folder / "torn.flac").read_bytes()
-    (folder / "torn.flac").write_bytes(whole[: len(whole) // 2])
+    data = (folder / "torn.flac").read_bytes()
+    (folder / "torn.flac").write_bytes(data[: len(data) // 2])
     (folder / "empty.wav").write_bytes(b"")
     broken = tone()
     broken[100] = np.nan
@@ -51,42 +51,43 @@ def write_all(folder: Path) -> None:
     (folder / "text.wav").write_text("this is no audio at all\n" * 20)
 
 
-FINE = {"good", "telephone", "studio", "stereo", "loud", "flac_inside"}
-BAD = {"truncated", "torn", "empty", "nan", "one_sample", "silence", "loop", "text", "surround"}
-if os.geteuid() == 0:  # who may read everything
-    FINE.add("unreadable")
+EMBEDDED = {"good", "telephone", "studio", "stereo", "loud", "flac_inside"}
+REFUSED = {"truncated", "torn", "empty", "nan", "one_sample", "silence", "loop", "text", "surround"}
+if os.geteuid() == 0:  # root may read everything
+    EMBEDDED.add("unreadable")
 else:
-    BAD.add("unreadable")
+    REFUSED.add("unreadable")
 
 
 @pytest.fixture
-def listed(tmp_path: Path) -> Path:
+def corpus(tmp_path: Path) -> Path:
     folder = tmp_path / "odd"
     write_all(folder)
-    lines = [f"{name.stem},{name.name},ann" for name in sorted(folder.iterdir())]
+    lines = [f"{path.stem},{path.name},ann" for path in sorted(folder.iterdir())]
     (folder / "manifest.csv").write_text("\n".join(["utterance,path,speaker", *lines]) + "\n")
     return folder
 
 
-def test_each_is_named_or_embedded(
-    listed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_each_file_is_embedded_or_named(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     target = tmp_path / "out.npz"
-    assert run(["embed", str(listed), str(target), "--skip-bad"]) == 0
-    told = capsys.readouterr().err
-    for name in BAD:
-        assert f"/{name}." in told, name
-    found = read_embeddings(target)
-    assert found.utterances is not None and set(found.utterances.tolist()) == FINE
-    assert np.isfinite(found.vectors).all() and (np.linalg.norm(found.vectors, axis=1) > 0).all()
-    assert "Traceback" not in told
+    assert run(["embed", str(corpus), str(target), "--skip-bad"]) == 0
+    errors = capsys.readouterr().err
+    for name in REFUSED:
+        assert f"/{name}." in errors, name
+    embeddings = read_embeddings(target)
+    vectors = embeddings.vectors
+    assert embeddings.utterances is not None and set(embeddings.utterances.tolist()) == EMBEDDED
+    assert np.isfinite(vectors).all() and (np.linalg.norm(vectors, axis=1) > 0).all()
+    assert "Traceback" not in errors
 
 
-def test_without_leave_to_skip_nothing_is_written(
-    listed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_without_skip_bad_nothing_is_written(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     target = tmp_path / "out.npz"
-    assert run(["embed", str(listed), str(target)]) == 2
-    told = capsys.readouterr().err
-    assert f"{len(BAD)} of {len(BAD) + len(FINE)}" in told and "--skip-bad" in told
-    assert len(told.splitlines()) == 1 and not target.exists()
+    assert run(["embed", str(corpus), str(target)]) == 2
+    errors = capsys.readouterr().err
+    assert f"{len(REFUSED)} of {len(REFUSED) + len(EMBEDDED)}" in errors
+    assert "--skip-bad" in errors and len(errors.splitlines()) == 1 and not target.exists()
