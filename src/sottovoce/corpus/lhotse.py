@@ -28,6 +28,9 @@ NUMBER = (int, float)
 ROUNDING = 0.002
 """Times that differ by less seconds than this are equal; Lhotse rounds times."""
 
+FIELDS_OF_CUSTOM = ("session", "split")
+"""Values of ``custom`` that are fields of an utterance; the others are kept as ``extra``."""
+
 T = TypeVar("T")
 
 
@@ -224,24 +227,25 @@ class _Supervision:
             start=self.start,
             end=self.end,
             channel=self.channel,
-            extra={
-                name: _text(value)
-                for name, value in custom.items()
-                if name not in ("session", "split")
-            },
+            extra={name: _text(custom[name]) for name in custom if name not in FIELDS_OF_CUSTOM},
         )
+
+
+def _read_recordings(path: Path, defects: Defects) -> dict[str, _Recording]:
+    recordings = {}
+    for line, data in _objects(path, defects):
+        try:
+            recording = _Recording.of(data)
+            recordings[recording.id] = recording
+        except InputError as error:
+            defects.add(path, line, str(error), code=error.code)
+    return recordings
 
 
 def _read_pair(
     recordings_file: Path, source: Path, defects: Defects
 ) -> Iterator[tuple[int, _Supervision]]:
-    recordings = {}
-    for line, data in _objects(recordings_file, defects):
-        try:
-            recording = _Recording.of(data)
-            recordings[recording.id] = recording
-        except InputError as error:
-            defects.add(recordings_file, line, str(error), code=error.code)
+    recordings = _read_recordings(recordings_file, defects)
     for line, data in _objects(source, defects):
         try:
             name = _get(data, "recording_id", str)

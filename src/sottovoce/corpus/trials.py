@@ -21,7 +21,7 @@ from sottovoce.core.errors import InputError, TooFewError, first_few
 from sottovoce.core.types import IntArray
 from sottovoce.corpus.reading import Defects, numbered_lines, place
 from sottovoce.corpus.splits import ENROL_SPLITS
-from sottovoce.corpus.utterance import Corpus
+from sottovoce.corpus.utterance import Corpus, Utterance
 
 KALDI_LABELS = {"target": True, "nontarget": False}
 VOXCELEB_LABELS = {"1": True, "0": False}
@@ -196,18 +196,20 @@ def _enrolment(
     ids = {utterance.id for utterance in corpus}
     by_speaker = corpus.by_speaker()
     tried = set(trial_ids)
-    enrolment: dict[str, tuple[str, ...]] = {}
-    for name in enrol_ids:
-        if name in ids:
-            enrolment[name] = (name,)
-            continue
-        utterances = by_speaker[name]
-        enrolment[name] = tuple(
-            utterance.id for utterance in utterances if utterance.split.lower() in ENROL_SPLITS
-        ) or tuple(utterance.id for utterance in utterances if utterance.id not in tried)
-        if not enrolment[name]:
+    enrolment = {
+        name: (name,) if name in ids else _enrol_speaker(by_speaker[name], tried)
+        for name in enrol_ids
+    }
+    for name, utterances in enrolment.items():
+        if not utterances:
             raise TooFewError(
                 f"{path}: all utterances of {name} in {corpus.name} are trials; none is left to "
                 "enrol the speaker: add recordings"
             )
     return enrolment
+
+
+def _enrol_speaker(utterances: Sequence[Utterance], tried: set[str]) -> tuple[str, ...]:
+    """Return the utterances of an enrolment split or, without one, all that are not tried."""
+    split = tuple(said.id for said in utterances if said.split.lower() in ENROL_SPLITS)
+    return split or tuple(said.id for said in utterances if said.id not in tried)
