@@ -8,10 +8,10 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from error_codes import raises_code
 
 from sottovoce.cli import run
 from sottovoce.cli.linkage import linkage_from_options
-from sottovoce.core.errors import UsageError
 from sottovoce.speaker import Embeddings
 from sottovoce.speaker.readers import read_embeddings
 
@@ -156,9 +156,10 @@ def test_kaldi_archives(folder: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert "goes with Kaldi archives" in capsys.readouterr().err
 
 
-def test_an_unknown_back_end_is_guessed() -> None:
-    with pytest.raises(UsageError, match="did you mean 'cosine'"):
+def test_the_nearest_linkage_function_is_suggested() -> None:
+    with raises_code("unknown-name") as caught:
         linkage_from_options("cosin", lda=None, like=Embeddings.of(np.eye(3), ["a", "b", "c"]))
+    assert "'cosine'" in str(caught.value)
 
 
 def bad_arguments(folder: Path) -> dict[str, list[str]]:

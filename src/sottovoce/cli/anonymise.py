@@ -10,7 +10,7 @@ COMMANDS = {
     "voice": "Make voices hard to recognise.",
     "text": "Find private words in text and replace them.",
     "recording": "Mask private words in sound and text; change the voice.",
-    "destroy": "Destroy a secret, so that nobody can repeat what was drawn with it.",
+    "destroy": "Destroy a secret, so that nobody can repeat its draws.",
 }
 
 

@@ -8,7 +8,7 @@ from sottovoce import __version__
 from sottovoce.cli.lazy import LazyGroup
 
 COMMANDS = {
-    "audit": "The whole study: anonymise, attack, measure, report.",
+    "audit": "Anonymise, attack, measure and report: a whole study.",
     "measure": "All score measures of one score set.",
     "compare": "Several score sets side by side.",
     "similarity": "Voices before and after anonymisation.",
@@ -19,10 +19,10 @@ COMMANDS = {
     "slice": "Cut recordings into short pieces, shuffled and renamed.",
     "serve": "The services over HTTP, with a page for the browser.",
     "embed": "Speaker embeddings of a corpus.",
-    "train": "Train what the attackers and anonymisers use.",
+    "train": "Train models of attackers and anonymisers.",
     "corpus": "Check and describe a corpus of recordings.",
 }
-"""Name and one line of help; the command is ``command`` in the module of that name."""
+"""Name and help line of each command, which is ``command`` in the module of that name."""
 
 
 @click.group(
@@ -36,7 +36,7 @@ COMMANDS = {
 def app() -> None:
     """Know what a voice still gives away.
 
-    Anonymises speech, attacks the result as an adversary would, and measures what is still told
-    about who speaks. Every command has --help with an example, and --json if it has a result;
-    none of them asks the network for anything.
+    Anonymises speech, attacks the result as an adversary would, and measures what still leaks
+    about the speaker. Every command has --help with an example, and --json if it has a result.
+    No command uses the network.
     """

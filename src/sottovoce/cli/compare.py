@@ -9,6 +9,7 @@ import click
 
 from sottovoce.cli.options import (
     JsonCommand,
+    figures_option,
     interval_options,
     json_option,
     only_option,
@@ -18,8 +19,8 @@ from sottovoce.cli.options import (
     write_json,
 )
 
-MOST = 6
-"""Sets that lines in one figure can be told apart for."""
+MAX_SETS = 6
+"""More lines than this cannot be distinguished in a figure."""
 
 
 @click.command(
@@ -28,9 +29,7 @@ MOST = 6
     short_help="Several score sets side by side.",
 )
 @click.argument("scores", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option(
-    "--figures", type=click.Path(path_type=Path), metavar="DIR", help="Write SVG figures there."
-)
+@figures_option
 @only_option
 @interval_options
 @json_option
@@ -50,19 +49,20 @@ def command(
     """
     audits = [path for path in scores if (path / "measures.json").is_file()]
     if len(audits) == len(scores):
-        _audits(scores, json_to)
+        _compare_audits(scores, json_to)
         return
     if audits:
         raise click.UsageError(
-            f"{audits[0]}: an audit beside score sets; name audits only, or one of its "
+            f"{audits[0]}: audits and score sets cannot be mixed; name audits only, or one of its "
             "attacks/…/scores.parquet"
         )
     from sottovoce.measure import measure_scores
     from sottovoce.measure.readers import read_scores
     from sottovoce.report.score_set import print_comparison, write_figures
 
-    if not 2 <= len(scores) <= MOST:
-        raise click.UsageError(f"name 2 to {MOST} score files; for one there is measure")
+    if not 2 <= len(scores) <= MAX_SETS:
+        raise click.UsageError(f"name 2 to {MAX_SETS} score files; use measure for a single one")
+    confidence = None if no_interval else interval
     sources = [read_scores(path) for path in scores]
     names = distinct_names(scores)
     summaries = []
@@ -70,7 +70,7 @@ def command(
         with progress_bar(name) as progress:
             summary = measure_scores(
                 source,
-                interval=None if no_interval else interval,
+                interval=confidence,
                 replicates=resamples,
                 only=split_names(only),
                 seed=seed,
@@ -80,21 +80,21 @@ def command(
     if figures is not None:
         write_figures(dict(zip(names, sources, strict=True)), figures)
     if json_to is not None:
-        made = provenance(
+        origin = provenance(
             list(scores),
             only=split_names(only),
-            interval=None if no_interval else interval,
+            interval=confidence,
             resamples=resamples,
             seed=seed,
         )
-        sets = [{"name": one.name, **one.to_dict()} for one in summaries]
-        write_json({"sets": sets, "provenance": made}, json_to)
+        sets = [{"name": summary.name, **summary.to_dict()} for summary in summaries]
+        write_json({"sets": sets, "provenance": origin}, json_to)
     if json_to != "-":
         print_comparison(summaries)
 
 
-def _audits(folders: tuple[Path, ...], json_to: str | None) -> None:
-    """The rows of several audits in one table."""
+def _compare_audits(folders: tuple[Path, ...], json_to: str | None) -> None:
+    """Show the rows of several audits in one table."""
     from sottovoce.audit.verify import load
     from sottovoce.report.verdict import print_audits
 
@@ -107,7 +107,16 @@ def _audits(folders: tuple[Path, ...], json_to: str | None) -> None:
 
 
 def distinct_names(paths: tuple[Path, ...]) -> list[str]:
-    """The end of each path, as short as tells it from the others."""
+    """Shortest ends of paths that differ from each other.
+
+    Parameters
+    ----------
+    paths : tuple of Path
+        Files or folders.
+
+    >>> distinct_names((Path("a/scores.npz"), Path("b/scores.npz")))
+    ['a-scores', 'b-scores']
+    """
     for parts in range(1, 1 + max(len(path.parts) for path in paths)):
         names = ["-".join(path.with_suffix("").parts[-parts:]) for path in paths]
         if len(set(names)) == len(paths):

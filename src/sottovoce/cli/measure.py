@@ -8,6 +8,7 @@ import click
 
 from sottovoce.cli.options import (
     JsonCommand,
+    figures_option,
     interval_options,
     json_option,
     only_option,
@@ -26,14 +27,14 @@ from sottovoce.cli.options import (
 @click.argument("scores", required=False, type=click.Path(path_type=Path))
 @click.option("--example", is_flag=True, help="Use the built-in example (simulated scores).")
 @click.option(
-    "--trials", type=click.Path(path_type=Path), help="Kaldi trials file; SCORES is Kaldi's too."
+    "--trials",
+    type=click.Path(path_type=Path),
+    help="Kaldi trials file; SCORES is then a Kaldi scores file.",
 )
 @click.option(
-    "--utt2spk", type=click.Path(path_type=Path), help="Kaldi utt2spk: intervals by speaker."
+    "--utt2spk", type=click.Path(path_type=Path), help="Kaldi utt2spk, for intervals by speaker."
 )
-@click.option(
-    "--figures", type=click.Path(path_type=Path), metavar="DIR", help="Write SVG figures there."
-)
+@figures_option
 @only_option
 @interval_options
 @json_option
@@ -53,7 +54,7 @@ def command(
     """Every score measure of SCORES with interval, chance level and direction.
 
     SCORES is a .npz file (arrays mated and nonmated), a .csv, .tsv or .parquet table (columns
-    score and label), a directory of Parquet shards, or Kaldi scores with --trials.
+    score and label), a directory of Parquet shards, or a Kaldi scores file with --trials.
     """
     from sottovoce.measure import measure_scores
     from sottovoce.measure.example import example_scores
@@ -64,13 +65,14 @@ def command(
     if example and (trials or utt2spk):
         raise click.UsageError("--example has its own trials; leave --trials and --utt2spk out")
     names = split_names(only)
+    confidence = None if no_interval else interval
     source = (
         example_scores() if scores is None else read_scores(scores, trials=trials, utt2spk=utt2spk)
     )
     with progress_bar("resampling") as progress:
         summary = measure_scores(
             source,
-            interval=None if no_interval else interval,
+            interval=confidence,
             replicates=resamples,
             only=names,
             seed=seed,
@@ -81,16 +83,15 @@ def command(
 
         write_figures({source.name: source}, figures)
     if json_to is not None:
-        inputs = [path for path in (scores, trials, utt2spk) if path is not None]
-        made = provenance(
-            inputs,
+        origin = provenance(
+            [path for path in (scores, trials, utt2spk) if path is not None],
             only=names,
-            interval=None if no_interval else interval,
+            interval=confidence,
             resamples=resamples,
             seed=seed,
             example=example,
         )
-        write_json({**summary.to_dict(), "provenance": made}, json_to)
+        write_json({**summary.to_dict(), "provenance": origin}, json_to)
     if json_to != "-":
         from sottovoce.report.score_set import print_summary
 

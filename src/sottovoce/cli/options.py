@@ -1,33 +1,47 @@
-"""What the commands share: options, the progress bar, JSON output with provenance."""
+"""Shared parts of the commands: options, the progress bar, and JSON output with provenance."""
 
 from __future__ import annotations
 
-import json
 import platform
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
 
 import click
 
 from sottovoce.core.errors import UsageError
 from sottovoce.core.files import fingerprint, write_text
+from sottovoce.core.records import JsonObject, dump_json, to_json
 from sottovoce.core.types import Progress, StageProgress
 
-F = TypeVar("F", bound=Callable[..., Any])
+if TYPE_CHECKING:
+    from rich.progress import TaskID
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_LIBRARIES = ("numpy", "scipy", "polars", "onnxruntime", "soundfile", "soxr")
 
 
 class JsonCommand(click.Command):
-    """A command with ``--json [FILE|-]``, where a FILE must end in .json.
+    """A command with ``--json [FILE|-]``, where FILE must end in .json.
 
-    Without that rule ``--json scores.npz`` would take the scores for the file to be written.
+    Without this rule ``--json scores.npz`` would overwrite the scores.
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Give a bare ``--json`` its value before the usual parsing."""
+        """Give a bare ``--json`` the value ``-`` before click parses the arguments.
+
+        Parameters
+        ----------
+        ctx : click.Context
+            Context of the command.
+        args : list of str
+            Arguments as the user wrote them.
+        """
         for i, word in enumerate(args):
             value = args[i + 1] if i + 1 < len(args) else ""
             if word == "--json" and not (value == "-" or value.endswith(".json")):
@@ -37,8 +51,14 @@ class JsonCommand(click.Command):
         return super().parse_args(ctx, args)
 
 
-def json_option(command: F) -> F:
-    """``--json [FILE|-]``."""
+def json_option(command: Callable[P, R]) -> Callable[P, R]:
+    """Add ``--json [FILE|-]`` to a command.
+
+    Parameters
+    ----------
+    command : callable
+        The function of the command; it receives ``json_to``: ``-``, a file name or None.
+    """
     return click.option(
         "--json",
         "json_to",
@@ -47,22 +67,33 @@ def json_option(command: F) -> F:
     )(command)
 
 
-def seed_option(command: F) -> F:
-    """``--seed``."""
+def seed_option(command: Callable[P, R]) -> Callable[P, R]:
+    """Add ``--seed`` to a command.
+
+    Parameters
+    ----------
+    command : callable
+        The function of the command; it receives ``seed``, an int.
+    """
     return click.option(
         "--seed",
         type=click.IntRange(min=0),
         default=0,
         show_default=True,
-        help="Seed of everything that is drawn.",
+        help="Seed of all random draws.",
     )(command)
 
 
-def interval_options(command: F) -> F:
-    """``--interval``, ``--no-interval``, ``--resamples`` and ``--seed``."""
+def confidence_options(command: Callable[P, R]) -> Callable[P, R]:
+    """Add ``--interval``, ``--no-interval`` and ``--seed`` to a command.
+
+    Parameters
+    ----------
+    command : callable
+        The function of the command; it receives ``interval``, ``no_interval`` and ``seed``.
+    """
     for option in (
         seed_option,
-        click.option("--resamples", type=int, help="Resamples behind an interval. [default: 1000]"),
         click.option("--no-interval", is_flag=True, help="Leave the intervals out (faster)."),
         click.option(
             "--interval",
@@ -75,48 +106,154 @@ def interval_options(command: F) -> F:
     return command
 
 
-def only_option(command: F) -> F:
-    """``--only NAMES``."""
+def interval_options(command: Callable[P, R]) -> Callable[P, R]:
+    """Add ``--resamples`` and the options of :func:`confidence_options` to a command.
+
+    Parameters
+    ----------
+    command : callable
+        The function of the command; it also receives ``resamples``, an int or None.
+    """
+    resamples = click.option(
+        "--resamples", type=int, help="Number of resamples behind an interval. [default: 1000]"
+    )
+    return confidence_options(resamples(command))
+
+
+def only_option(command: Callable[P, R]) -> Callable[P, R]:
+    """Add ``--only NAMES`` to a command.
+
+    Parameters
+    ----------
+    command : callable
+        The function of the command; it receives ``only``, a str or None, for :func:`split_names`.
+    """
     return click.option(
         "--only", metavar="NAMES", help="Only these measures, e.g. eer,d_ece (default: all)."
     )(command)
 
 
+def figures_option(command: Callable[P, R]) -> Callable[P, R]:
+    """Add ``--figures DIR`` to a command.
+
+    Parameters
+    ----------
+    command : callable
+        The function of the command; it receives ``figures``, a Path or None.
+    """
+    return click.option(
+        "--figures",
+        type=click.Path(path_type=Path),
+        metavar="DIR",
+        help="Write SVG figures to this folder.",
+    )(command)
+
+
 def split_names(names: str | None) -> list[str] | None:
-    """Names from a comma-separated list; None stays None."""
+    """Split a comma-separated list of names.
+
+    Parameters
+    ----------
+    names : str or None
+        Value of an option; None is returned as it is.
+
+    Raises
+    ------
+    UsageError
+        If the list holds no name (``empty``).
+    """
     if names is None:
         return None
-    found = [name.strip() for name in names.split(",") if name.strip()]
-    if not found:
-        raise UsageError(f"{names!r} names nothing; write e.g. one,another")
-    return found
+    parts = [name.strip() for name in names.split(",") if name.strip()]
+    if not parts:
+        raise UsageError(f"{names!r} holds no name; write e.g. first,second", code="empty")
+    return parts
+
+
+def split_numbers(option: str, text: str) -> tuple[int, ...]:
+    """Split a comma-separated list of whole numbers.
+
+    Parameters
+    ----------
+    option : str
+        Name of the option, for the error message.
+    text : str
+        Its value.
+
+    Raises
+    ------
+    UsageError
+        If a part is not a whole number (``wrong-type``).
+
+    >>> split_numbers("--lengths", "1,3")
+    (1, 3)
+    """
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise UsageError(
+            f"{option} {text}: use whole numbers separated by commas, e.g. 20,100",
+            code="wrong-type",
+        ) from None
 
 
 def key_values(pairs: Iterable[str], option: str = "--set") -> dict[str, str]:
-    """Settings of an anonymiser as they are given on the command line.
+    """Read settings that are written as KEY=VALUE.
+
+    Parameters
+    ----------
+    pairs : iterable of str
+        Values of an option that can be repeated.
+    option : str, default "--set"
+        Its name, for the error message.
+
+    Raises
+    ------
+    UsageError
+        If a pair has no ``=`` or no key (``wrong-shape``).
 
     >>> key_values(["coefficient=0.8"])
     {'coefficient': '0.8'}
     """
-    found = {}
+    settings = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals or not key.strip():
-            raise UsageError(f"{option} {pair}: write it as KEY=VALUE, e.g. coefficient=0.8")
-        found[key.strip()] = value.strip()
-    return found
+            raise UsageError(
+                f"{option} {pair}: write it as KEY=VALUE, e.g. coefficient=0.8",
+                code="wrong-shape",
+            )
+        settings[key.strip()] = value.strip()
+    return settings
 
 
 @contextmanager
 def progress_bar(label: str) -> Iterator[Progress]:
-    """A bar with the time left, on a terminal only and on standard error."""
+    """Show a progress bar with the time left, only on a terminal and on standard error.
+
+    Parameters
+    ----------
+    label : str
+        Text before the bar.
+
+    Yields
+    ------
+    Progress
+        Function that is called with the number of finished steps and of all steps.
+    """
     with stage_bar() as show:
         yield lambda done, total: show(label, done, total)
 
 
 @contextmanager
 def stage_bar() -> Iterator[StageProgress]:
-    """A bar with the time left that names what is being done."""
+    """Show one progress bar per stage, only on a terminal and on standard error.
+
+    Yields
+    ------
+    StageProgress
+        Function that is called with the stage's name, finished steps and all steps.
+    """
     if not sys.stderr.isatty():
         yield lambda name, done, total: None
         return
@@ -126,7 +263,7 @@ def stage_bar() -> Iterator[StageProgress]:
 
     columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
     with rich_progress.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        tasks: dict[str, Any] = {}
+        tasks: dict[str, TaskID] = {}
 
         def show(name: str, done: int, total: int) -> None:
             if name not in tasks:
@@ -136,23 +273,39 @@ def stage_bar() -> Iterator[StageProgress]:
         yield show
 
 
-def write_json(data: dict[str, Any], to: str) -> None:
-    """Print JSON, or write it to a file whole."""
-    text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    if to == "-":
+def write_json(content: Mapping[str, object], json_to: str) -> None:
+    """Print JSON, or write it to a file completely or not at all.
+
+    Parameters
+    ----------
+    content : mapping
+        What :func:`sottovoce.core.records.to_json` takes.
+    json_to : str
+        ``-`` for standard output, else a file name.
+    """
+    text = dump_json(content, indent=2)
+    if json_to == "-":
         sys.stdout.write(text)
     else:
-        write_text(Path(to), text)
+        write_text(Path(json_to), text)
 
 
-def provenance(inputs: list[Path], **settings: Any) -> dict[str, Any]:
-    """What made a result: versions, inputs by SHA-256, settings."""
-    libraries = ("numpy", "scipy", "polars", "onnxruntime", "soundfile", "soxr")
-    return {
+def provenance(inputs: Sequence[Path], **settings: object) -> JsonObject:
+    """Describe how a result was made: versions, inputs by SHA-256, settings.
+
+    Parameters
+    ----------
+    inputs : sequence of Path
+        Files or folders that the result depends on.
+    **settings
+        Settings of the command; anything that :func:`sottovoce.core.records.to_json` takes.
+    """
+    content = {
         "tool": "sottovoce",
         "version": version("sottovoce"),
         "python": platform.python_version(),
-        "libraries": {name: version(name) for name in libraries},
+        "libraries": {name: version(name) for name in _LIBRARIES},
         "inputs": [fingerprint(path) for path in inputs],
         "settings": settings,
     }
+    return cast("JsonObject", to_json(content))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
@@ -12,9 +13,11 @@ from click.core import ParameterSource
 from sottovoce.cli.linkage import linkage_from_options, linkage_options
 from sottovoce.cli.options import (
     JsonCommand,
+    confidence_options,
+    figures_option,
     json_option,
     provenance,
-    seed_option,
+    split_numbers,
     stage_bar,
     write_json,
 )
@@ -23,48 +26,39 @@ from sottovoce.core.errors import UsageError
 if TYPE_CHECKING:
     from sottovoce.speaker import Embeddings, LinkageFunction
 
-PLAIN = (
-    "cosine without a centre: nothing was learnt from other speakers, and an attacker who learns "
-    "may link more; name other speakers with --train, or an attack with --attack"
-)
-
 
 @click.command(
     cls=JsonCommand,
     epilog="Example: sottovoce reidentify --enrol e.npz --trial t.npz --lengths 1,3",
     short_help="Singling Out, Linkability, rank and top-k over population size.",
 )
-@click.option("--enrol", type=click.Path(path_type=Path), help="Known speakers.")
-@click.option("--trial", type=click.Path(path_type=Path), help="Speech to link.")
+@click.option("--enrol", type=click.Path(path_type=Path), help="Embeddings of known speakers.")
+@click.option("--trial", type=click.Path(path_type=Path), help="Embeddings of speech to link.")
 @click.option(
     "--attack",
-    "attacked",
+    "attack_folder",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
-    help="OUT/ATTACKER of sottovoce attack, instead: its embeddings and its linkage function.",
+    help="Instead of both: OUT/ATTACKER of sottovoce attack, with its linkage function.",
 )
-@click.option("--lengths", default="1,3,30", show_default=True, help="Utterances a conversation.")
+@click.option("--lengths", default="1,3,30", show_default=True, help="Utterances per conversation.")
 @click.option("--populations", help="Population sizes, e.g. 20,1000. [default: 20,40,… to all]")
 @click.option("--top", "k", default=20, show_default=True, help="k of top-k.")
-@click.option("--conversations", default=10, show_default=True, help="Trials a speaker at most.")
-@click.option("--draws", default=100, show_default=True, help="Random crowds in Singling Out.")
+@click.option("--conversations", default=10, show_default=True, help="Most trials per speaker.")
+@click.option("--draws", default=100, show_default=True, help="Random populations in Singling Out.")
 @click.option("--core", is_flag=True, help="Put all trial speakers into every population.")
 @click.option("--literal", is_flag=True, help="Follow the published protocol with its 5 draws.")
-@click.option("--interval", default=0.95, show_default=True, help="Confidence of the intervals.")
-@click.option("--no-interval", is_flag=True, help="Leave the intervals out (faster).")
-@seed_option
+@confidence_options
 @click.option(
     "--utt2spk", type=click.Path(path_type=Path), help="Speakers of Kaldi .ark embeddings."
 )
-@click.option(
-    "--figures", type=click.Path(path_type=Path), metavar="DIR", help="Write SVG figures there."
-)
+@figures_option
 @linkage_options
 @json_option
 def command(
     enrol: Path | None,
     trial: Path | None,
-    attacked: Path | None,
+    attack_folder: Path | None,
     lengths: str,
     populations: str | None,
     k: int,
@@ -82,19 +76,19 @@ def command(
     lda: int | None,
     json_to: str | None,
 ) -> None:
-    """How likely speakers in TRIAL are found again among those in ENROL.
+    """How likely speakers in TRIAL are re-identified among those in ENROL.
 
     Both are embeddings: .npz (arrays vectors, speakers, optionally utterances), .parquet, Kaldi
     .ark, or a directory with vectors.npy and speakers.txt, which is read piece by piece. --attack
-    names both and links as the attack did.
+    takes both from an attack and links them as the attack did.
     """
     from sottovoce.measure.reidentification import reidentify
     from sottovoce.measure.reidentification_settings import ReidentificationSettings
     from sottovoce.report.reidentification import print_study, write_study_figures
 
     settings = ReidentificationSettings(
-        lengths=tuple(_numbers("lengths", lengths)),
-        populations=None if populations is None else tuple(_numbers("populations", populations)),
+        lengths=split_numbers("--lengths", lengths),
+        populations=None if populations is None else split_numbers("--populations", populations),
         k=k,
         conversations=conversations,
         draws=draws,
@@ -103,75 +97,89 @@ def command(
         confidence=None if no_interval else interval,
         seed=seed,
     )
-    if attacked is not None:
-        sides = _of_attack(attacked)
+    if attack_folder is not None:
+        inputs = _inputs_of_attack(attack_folder)
     elif enrol is not None and trial is not None:
-        sides = _of_files(enrol, trial, utt2spk, linkage, train, lda)
+        inputs = _inputs_of_files(enrol, trial, utt2spk, linkage, train, lda)
     else:
-        raise UsageError("name --enrol and --trial, or --attack and the folder of an attack")
-    with stage_bar() as progress:
-        found = reidentify(
-            sides.enrol, sides.trial, sides.linkage, settings=settings, progress=progress
+        raise UsageError(
+            "name --enrol and --trial, or --attack and the folder of an attack",
+            code="missing-option",
         )
-    found = replace(found, notes=(*found.notes, *sides.notes))
+    with stage_bar() as progress:
+        result = reidentify(
+            inputs.enrol, inputs.trial, inputs.linkage, settings=settings, progress=progress
+        )
+    result = replace(result, notes=(*result.notes, *inputs.notes))
     if figures is not None:
-        write_study_figures(found, figures)
+        write_study_figures(result, figures)
     if json_to is not None:
-        asked = {name: getattr(settings, name) for name in settings.__slots__}
-        made = provenance(sides.files, **sides.settings, **asked)
-        write_json({**found.to_dict(), "provenance": made}, json_to)
+        fields = {name: getattr(settings, name) for name in settings.__slots__}
+        origin = provenance(inputs.files, **inputs.settings, **fields)
+        write_json({**result.to_dict(), "provenance": origin}, json_to)
     if json_to != "-":
-        print_study(found)
+        print_study(result)
 
 
 @dataclass(frozen=True, slots=True)
-class _Sides:
-    """What is linked, with what, and where both come from."""
+class _Inputs:
+    """Embeddings to link, the linkage function, and the files that they come from."""
 
     enrol: Embeddings
     trial: Embeddings
     linkage: LinkageFunction
     files: list[Path]
-    settings: dict[str, Any]
-    notes: list[str] = field(default_factory=list)
+    settings: Mapping[str, object]
+    """Settings of the linkage function, for the provenance."""
+    notes: tuple[str, ...] = ()
 
 
-def _of_files(
+def _inputs_of_files(
     enrol: Path,
     trial: Path,
     utt2spk: Path | None,
     linkage: str,
     train: Path | None,
     lda: int | None,
-) -> _Sides:
+) -> _Inputs:
     from sottovoce.speaker.readers import read_sets
 
     sets = [path for path in (enrol, trial, train) if path is not None]
-    known, unknown, *taught = read_sets(sets, utt2spk=utt2spk)
-    function = linkage_from_options(linkage, *taught, lda=lda, like=known)
-    files = sets if utt2spk is None else [*sets, utt2spk]
-    notes = [PLAIN] if linkage == "cosine" and train is None else []
-    return _Sides(known, unknown, function, files, {"linkage": linkage, "lda": lda}, notes)
+    enrolment, trials, *training = read_sets(sets, utt2spk=utt2spk)
+    return _Inputs(
+        enrolment,
+        trials,
+        linkage_from_options(linkage, *training, lda=lda, like=enrolment),
+        sets if utt2spk is None else [*sets, utt2spk],
+        {"linkage": linkage, "lda": lda},
+        () if training else (_untrained_note(linkage),),
+    )
 
 
-def _of_attack(folder: Path) -> _Sides:
+def _untrained_note(linkage: str) -> str:
+    return (
+        f"{linkage} without a centre: nothing was learnt from other speakers, and an attacker who "
+        "trains may link more; name other speakers with --train, or an attack with --attack"
+    )
+
+
+def _inputs_of_attack(folder: Path) -> _Inputs:
     from sottovoce.attack.folder import read_attack
 
     context = click.get_current_context()
     for name in ("enrol", "trial", "linkage", "train", "lda", "utt2spk"):
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
-            raise UsageError(f"--attack has its own; leave --{name} out, or --attack")
-    found = read_attack(folder)
-    settings = {"linkage": found.linkage.name, "trained_with": found.settings}
-    return _Sides(
-        found.enrol, found.trial, found.linkage, list(found.files), settings, list(found.notes)
+            raise UsageError(
+                f"--{name} cannot be combined with --attack, which has its own; leave one out",
+                code="exclusive-options",
+            )
+    attack = read_attack(folder)
+    settings = {"linkage": attack.linkage.name, "trained_with": attack.settings}
+    return _Inputs(
+        attack.enrol,
+        attack.trial,
+        attack.linkage,
+        list(attack.files),
+        settings,
+        tuple(attack.notes),
     )
-
-
-def _numbers(name: str, text: str) -> list[int]:
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError:
-        raise UsageError(
-            f"--{name} {text}: whole numbers with commas between, e.g. 20,100"
-        ) from None

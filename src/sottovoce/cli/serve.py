@@ -14,21 +14,31 @@ from sottovoce.core.errors import InputError, MissingExtraError
     short_help="The services over HTTP, with a page for the browser.",
 )
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", type=click.IntRange(0, 65535), default=5000, show_default=True)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=5000,
+    show_default=True,
+    help="Port to listen on; 0 takes a free one.",
+)
 @click.option(
     "--token-file",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Clients must bring the token in FILE (Authorization: Bearer …).",
+    help="Clients must send the token in FILE (Authorization: Bearer …).",
 )
-@click.option("--workers", type=int, help="Processes that compute. [default: one a core]")
+@click.option("--workers", type=int, help="Number of worker processes. [default: one per core]")
 @click.option(
-    "--max-mb", type=int, default=32, show_default=True, help="Size of a request at most."
+    "--max-mb", type=int, default=32, show_default=True, help="Largest size of a request."
 )
-@click.option("--memory-mb", type=int, default=3072, show_default=True, help="Of a worker at most.")
-@click.option("--queue", type=int, default=64, show_default=True, help="Requests that may wait.")
 @click.option(
-    "--seconds", type=float, default=60.0, show_default=True, help="Time a request may take."
+    "--memory-mb", type=int, default=3072, show_default=True, help="Memory limit of a worker."
+)
+@click.option(
+    "--queue", type=int, default=64, show_default=True, help="Number of requests that may wait."
+)
+@click.option(
+    "--seconds", type=float, default=60.0, show_default=True, help="Time limit of a request."
 )
 @click.option(
     "--audits",
@@ -49,12 +59,12 @@ def command(
 ) -> None:
     """Serve the page and the services until interrupted.
 
-    Only this machine can reach them unless --host says otherwise. Nothing that is sent is kept, and
-    the log has sizes, durations and status only.
+    Only this machine can reach them unless --host says otherwise. Nothing that clients send is
+    stored, and the log holds only sizes, durations and status codes.
     """
     from sottovoce.serve.settings import MEGABYTE, Settings
 
-    given = {} if workers is None else {"workers": workers}
+    optional = {} if workers is None else {"workers": workers}
     settings = Settings(
         host=host,
         port=port,
@@ -64,7 +74,7 @@ def command(
         queue=queue,
         seconds=seconds,
         audits=audits,
-        **given,
+        **optional,
     )
     try:
         from sottovoce.serve.app import run
@@ -73,10 +83,10 @@ def command(
             raise
         raise MissingExtraError("sottovoce serve", "serve") from None
     if not settings.loopback:
-        guarded = "" if settings.token else ", without a token (--token-file)"
+        access = "" if settings.token else ", without a token (--token-file)"
         click.echo(
-            f"warning: {host} can be reached from other machines{guarded}, and nothing is "
-            "encrypted: put a proxy with TLS before it",
+            f"warning: {host} can be reached from other machines{access}, and nothing is "
+            "encrypted: put a proxy with TLS in front of it",
             err=True,
         )
     run(settings)
@@ -86,4 +96,6 @@ def _token(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8").strip()
     except (OSError, ValueError):
-        raise InputError(f"{path}: no token can be read there; check the name") from None
+        raise InputError(
+            f"{path}: cannot read a token from it; check the name", code="unreadable"
+        ) from None

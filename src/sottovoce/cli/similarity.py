@@ -9,6 +9,7 @@ import click
 from sottovoce.cli.linkage import linkage_from_options, linkage_options
 from sottovoce.cli.options import (
     JsonCommand,
+    figures_option,
     interval_options,
     json_option,
     progress_bar,
@@ -40,9 +41,7 @@ from sottovoce.cli.options import (
     "--utt2spk", type=click.Path(path_type=Path), help="Speakers of Kaldi .ark embeddings."
 )
 @linkage_options
-@click.option(
-    "--figures", type=click.Path(path_type=Path), metavar="DIR", help="Write the heat map there."
-)
+@figures_option
 @interval_options
 @json_option
 def command(
@@ -62,19 +61,19 @@ def command(
     """Similarity matrices, de-identification DeID and voice distinctiveness G_VD.
 
     Embeddings are a .npz file (arrays vectors and speakers), a .parquet table, a Kaldi .ark or a
-    directory of arrays. Where both sets have utterance ids recordings are matched by id, else row
-    by row.
+    directory of arrays. Recordings are matched by utterance id if both sets have ids, else row by
+    row.
     """
     from sottovoce.measure.similarity import similarity
     from sottovoce.speaker.readers import read_sets
 
     sets = [path for path in (original, anonymised, train) if path is not None]
-    before, after, *taught = read_sets(sets, utt2spk=utt2spk)
+    before, after, *training = read_sets(sets, utt2spk=utt2spk)
     with progress_bar("comparing voices") as progress:
-        found = similarity(
+        result = similarity(
             before,
             after,
-            linkage_from_options(linkage, *taught, lda=lda, like=before),
+            linkage_from_options(linkage, *training, lda=lda, like=before),
             interval=None if no_interval else interval,
             replicates=1000 if resamples is None else resamples,
             seed=seed,
@@ -83,12 +82,12 @@ def command(
     if figures is not None:
         from sottovoce.report.similarity import write_similarity_figure
 
-        write_similarity_figure(found, figures)
+        write_similarity_figure(result, figures)
     if json_to is not None:
         inputs = sets if utt2spk is None else [*sets, utt2spk]
-        made = provenance(inputs, linkage=linkage, seed=seed)
-        write_json({**found.to_dict(), "provenance": made}, json_to)
+        origin = provenance(inputs, linkage=linkage, seed=seed)
+        write_json({**result.to_dict(), "provenance": origin}, json_to)
     if json_to != "-":
         from sottovoce.report.similarity import print_similarity
 
-        print_similarity(found)
+        print_similarity(result)

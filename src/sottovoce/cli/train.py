@@ -1,4 +1,4 @@
-"""``sottovoce train``: fit what attackers and anonymisers use to data of your own."""
+"""``sottovoce train``: train the models of attackers and anonymisers on your own data."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ COMMANDS = {
     table=COMMANDS,
     modules="sottovoce.cli.train_{}",
     epilog="Example: sottovoce train synthesiser corpus/ --pool pool/ --out mine/",
-    short_help="Train what the attackers and anonymisers use.",
+    short_help="Train models of attackers and anonymisers.",
 )
 def command() -> None:
-    """Train a model on data of your own.
+    """Train a model on your own data.
 
     Encoders and synthesisers need the extra: pip install 'sottovoce[train]'.
     """
