@@ -1,14 +1,13 @@
-"""How well words are found in recordings, and how well transcripts that are wrong are told.
+"""How well words are found in recordings, and how often wrong transcripts are noticed.
 
     python benchmarks/alignment.py synthesised              needs the program flite
     python benchmarks/alignment.py real CORPUS [COUNT] [FILE]    COUNT utterances, evenly spaced
     python benchmarks/alignment.py wrong CORPUS [COUNT] [FILE]   transcripts with one word changed
 
 ``synthesised`` compares word boundaries with those the synthesiser used. ``real`` counts what is
-aligned, believed, or withheld when one word of each utterance is to be masked. ``wrong`` replaces,
-removes or adds one word of a transcript and counts how often that is noticed; it cannot be told for
-words of under 5 letters, which are left alone. FILE gets a line of JSON for every utterance as it
-is done.
+aligned, trusted, or withheld when one word of each utterance is to be masked. ``wrong`` replaces,
+removes or adds one word of at least 5 letters in a transcript and counts how often that is noticed.
+FILE gets a line of JSON for every utterance as it is done.
 """
 
 from __future__ import annotations
@@ -25,9 +24,10 @@ import numpy as np
 
 from sottovoce.anonymise.recording.align import UnalignedError, align
 from sottovoce.anonymise.recording.mask import Target
-from sottovoce.anonymise.recording.secure import doubt
-from sottovoce.anonymise.recording.timing import TimedWord
-from sottovoce.anonymise.recording.words import key, tokens
+from sottovoce.anonymise.recording.secure import find_doubt
+from sottovoce.anonymise.recording.word_times import TimedWord
+from sottovoce.anonymise.recording.words import spoken_words, word_key
+from sottovoce.core.types import Audio
 from sottovoce.corpus import open_corpus
 from sottovoce.corpus.audio import load_native
 from sottovoce.corpus.utterance import Utterance
@@ -57,60 +57,60 @@ They finally reached the top of the mountain at noon"""
 
 
 def phones_of(voice: str, text: str, target: str = "none") -> list[tuple[str, float]]:
-    """The phones flite says, each with the time it ends."""
+    """Synthesise a text with flite; return its phones with the time at which each ends."""
     command = ["flite", "-voice", voice, "-psdur", "-t", text, "-o", target]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    return [(name, float(end)) for name, end in (one.split(":") for one in said.split())]
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return [(name, float(end)) for name, end in (part.split(":") for part in output.split())]
 
 
 def true_times(voice: str, text: str, target: Path) -> list[tuple[float, float]]:
-    """Synthesise a sentence; start and end of its words."""
-    said = phones_of(voice, text, str(target))
-    starts = [0.0, *(end for _, end in said)]
+    """Synthesise a sentence; return start and end of its words."""
+    phones = phones_of(voice, text, str(target))
+    starts = [0.0, *(end for _, end in phones)]
     alone = [(w, p) for w, word in enumerate(text.split()) for p, _ in phones_of(voice, word)]
     alone = [(w, phone) for w, phone in alone if phone != "pau"]
-    spoken = [(i, phone) for i, (phone, _) in enumerate(said) if phone != "pau"]
-    owner = matched([phone for _, phone in alone], [phone for _, phone in spoken])
+    spoken = [(i, phone) for i, (phone, _) in enumerate(phones) if phone != "pau"]
+    sources = match_phones([phone for _, phone in alone], [phone for _, phone in spoken])
     times: dict[int, list[float]] = {}
-    for (index, _), mine in zip(spoken, owner, strict=True):
-        times.setdefault(alone[mine][0], []).extend((starts[index], said[index][1]))
+    for (index, _), source in zip(spoken, sources, strict=True):
+        times.setdefault(alone[source][0], []).extend((starts[index], phones[index][1]))
     return [(min(times[w]), max(times[w])) for w in range(len(text.split()))]
 
 
-def matched(alone: list[str], spoken: list[str]) -> list[int]:
-    """For each spoken phone the phone, of words said alone, that it comes from."""
+def match_phones(alone: list[str], spoken: list[str]) -> list[int]:
+    """Find, for each phone of a sentence, the phone of the separate words that it comes from."""
     cost = np.zeros((len(alone) + 1, len(spoken) + 1))
     cost[:, 0], cost[0, :] = np.arange(len(alone) + 1), np.arange(len(spoken) + 1)
     for i, a in enumerate(alone, 1):
         for j, b in enumerate(spoken, 1):
             step = cost[i - 1, j - 1] + (a != b)
             cost[i, j] = min(step, cost[i - 1, j] + 1, cost[i, j - 1] + 1)
-    owner, i = [0] * len(spoken), len(alone)
+    sources, i = [0] * len(spoken), len(alone)
     for j in range(len(spoken), 0, -1):
         while i > 1 and cost[i, j] == cost[i - 1, j] + 1:
             i -= 1
-        owner[j - 1] = max(i - 1, 0)
+        sources[j - 1] = max(i - 1, 0)
         if cost[i, j] != cost[i, j - 1] + 1:
             i = max(i - 1, 1)
-    return owner
+    return sources
 
 
 def synthesised() -> None:
     print("voice  boundaries  mean ms  median  <= 20 ms  <= 50 ms  confident")
-    every = []
+    all_errors = []
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "said.wav"
         for voice in VOICES:
-            errors, believed = [], 0
+            errors, confident = [], 0
             for text in SENTENCES.splitlines():
                 truth = true_times(voice, text, target)
-                found = align(*load_native(target), text)
-                believed += found.confident
-                for word, (start, end) in zip(found.words, truth, strict=True):
+                alignment = align(*load_native(target), text)
+                confident += alignment.confident
+                for word, (start, end) in zip(alignment.words, truth, strict=True):
                     errors += [abs(word.start - start), abs(word.end - end)]
-            every += errors
-            show(voice, errors, f"{believed}/{len(SENTENCES.splitlines())}")
-    show("all", every, "")
+            all_errors += errors
+            show(voice, errors, f"{confident}/{len(SENTENCES.splitlines())}")
+    show("all", all_errors, "")
 
 
 def show(name: str, errors: list[float], more: str) -> None:
@@ -124,14 +124,13 @@ def show(name: str, errors: list[float], more: str) -> None:
 
 
 WITHHELD = {
-    "speech not in the text": "that is not in the text",
-    "a word does not sound as written": "does not sound",
-    "the private word, or one beside it, in doubt": "a word to be masked",
-    "a fifth of the words in doubt": "words are not surely",
-    "no second opinion": "no second opinion",
-    "not aligned": "do not fit",
+    "doubtful-alignment": "speech not in the text, or no second opinion",
+    "doubtful-sound": "a word does not sound as written",
+    "doubtful-target": "the private word, or one beside it, in doubt",
+    "doubtful-words": "a fifth of the words in doubt",
+    "not-aligned": "not aligned",
 }
-"""Why utterances are withheld, and the words that say so."""
+"""Why utterances are withheld, by error code."""
 
 _FUNCTION_WORDS = """
 a about above across after again against all along also although am among an and another any
@@ -146,77 +145,75 @@ toward towards under until unto up upon us very was we well were what when where
 while who whom whose why will with within without would yes yet you your yours yourself
 """
 FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
-"""Closed classes of English, and adverbs as frequent: none of them says who somebody is."""
+"""Closed classes and frequent adverbs of English: none of them identifies a person."""
 
 
-def private_word(one: Utterance) -> str:
-    """The word that plays the private one: the longest that is no function word, the first of them.
-
-    Empty if there is none.
-    """
-    words = [key(word.text) for word in tokens(one.transcript)]
+def private_word(utterance: Utterance) -> str:
+    """Return the first of the longest words that are no function words; empty if there is none."""
+    words = [word_key(word.text) for word in spoken_words(utterance.transcript)]
     return max((word for word in words if word not in FUNCTION_WORDS), key=len, default="")
 
 
 def sample(path: str, count: str = "200") -> list[Utterance]:
-    said = list(open_corpus(path))
-    return said[:: max(1, len(said) // int(count))][: int(count)]
+    utterances = list(open_corpus(path))
+    return utterances[:: max(1, len(utterances) // int(count))][: int(count)]
 
 
 def real(path: str, count: str = "200", lines: str = "") -> None:
-    """Every utterance ends as one of these: aligned, with or without doubts, or withheld."""
-    ends = dict.fromkeys(("without any doubt", "with words in doubt", *WITHHELD), 0)
+    """Count the utterances that are aligned, with or without doubts, or withheld."""
+    outcomes = dict.fromkeys(("without any doubt", "with words in doubt", *WITHHELD.values()), 0)
     words = doubted = 0
     audio_s = 0.0
     began = time.process_time()
     chosen = sample(path, count)
-    for one in chosen:
-        audio, rate = load_native(one)
+    for utterance in chosen:
+        audio, rate = load_native(utterance)
         audio_s += len(audio) / rate
-        end, found = end_of(one, audio, rate)
-        ends[end] += 1
-        words += len(found)
-        doubted += sum(not word.trusted for word in found)
-        note(lines, {"utterance": one.id, "end": end, "words": len(found)})
+        outcome, timed_words = outcome_of(utterance, audio, rate)
+        outcomes[outcome] += 1
+        words += len(timed_words)
+        doubted += sum(not word.trusted for word in timed_words)
+        note(lines, {"utterance": utterance.id, "end": outcome, "words": len(timed_words)})
     spent = time.process_time() - began
-    withheld = sum(ends[why] for why in WITHHELD)
-    assert sum(ends.values()) == len(chosen)
-    print(f"{path}: {len(chosen)} utterances, {audio_s / 60:.1f} min; {ends}")
-    print(f"aligned {len(chosen) - withheld}, withheld {withheld}, sum {sum(ends.values())}")
+    withheld = sum(outcomes[reason] for reason in WITHHELD.values())
+    assert sum(outcomes.values()) == len(chosen)
+    print(f"{path}: {len(chosen)} utterances, {audio_s / 60:.1f} min; {outcomes}")
+    print(f"aligned {len(chosen) - withheld}, withheld {withheld}, sum {sum(outcomes.values())}")
     print(f"{doubted} of {words} words in doubt; {spent / audio_s:.3f} CPU s a second of audio")
 
 
-def end_of(one: Utterance, audio: np.ndarray, rate: int) -> tuple[str, tuple[TimedWord, ...]]:
-    """What becomes of an utterance whose private word is to be masked, and its words."""
+def outcome_of(utterance: Utterance, audio: Audio, rate: int) -> tuple[str, tuple[TimedWord, ...]]:
+    """Align an utterance whose private word is to be masked; return the outcome and its words."""
     try:
-        found = align(audio, rate, one.transcript)
+        alignment = align(audio, rate, utterance.transcript)
     except UnalignedError:
-        return "not aligned", ()
-    private = private_word(one)
-    said = enumerate(tokens(one.transcript))
-    targets = [Target(at, at) for at, word in said if key(word.text) == private]
-    why = doubt(found, targets)
-    if why:
-        return next(kind for kind, words in WITHHELD.items() if words in why), found.words
-    return ("without any doubt" if found.confident else "with words in doubt"), found.words
+        return WITHHELD["not-aligned"], ()
+    private = private_word(utterance)
+    words = enumerate(spoken_words(utterance.transcript))
+    targets = [Target(index, index) for index, word in words if word_key(word.text) == private]
+    doubt = find_doubt(alignment, targets)
+    if doubt is not None:
+        return WITHHELD[doubt.code], alignment.words
+    outcome = "without any doubt" if alignment.confident else "with words in doubt"
+    return outcome, alignment.words
 
 
-def note(lines: str, what: dict[str, object]) -> None:
-    """Add a line to a file of results, if there is one, so that a run cut short leaves some."""
-    if lines:
-        with Path(lines).open("a", encoding="utf-8") as out:
-            out.write(json.dumps(what) + "\n")
+def note(path: str, result: dict[str, object]) -> None:
+    """Append a line of JSON to a file, if there is one, so that an interrupted run leaves some."""
+    if path:
+        with Path(path).open("a", encoding="utf-8") as out:
+            out.write(json.dumps(result) + "\n")
 
 
 def wrong(path: str, count: str = "100", lines: str = "") -> None:
     rng = random.Random(0)
     chosen = sample(path, count)
-    pool = [w.text for one in chosen for w in tokens(one.transcript) if len(w.text) > 4]
+    pool = [w.text for u in chosen for w in spoken_words(u.transcript) if len(w.text) > 4]
     noticed = {"right": 0, "replaced": 0, "missing": 0, "added": 0}
     used = 0
-    for one in chosen:
-        words = [word.text for word in tokens(one.transcript)]
-        long = [place for place, word in enumerate(words) if len(word) > 4]
+    for utterance in chosen:
+        words = [word.text for word in spoken_words(utterance.transcript)]
+        long = [index for index, word in enumerate(words) if len(word) > 4]
         if len(words) < 3 or not long:
             continue
         used += 1
@@ -227,14 +224,14 @@ def wrong(path: str, count: str = "100", lines: str = "") -> None:
             "missing": [*words[:at], *words[at + 1 :]],
             "added": [*words[:at], other, *words[at:]],
         }
-        audio, rate = load_native(one)
-        found = {name: not believed(audio, rate, " ".join(text)) for name, text in texts.items()}
-        noticed = {name: noticed[name] + found[name] for name in noticed}
-        note(lines, {"utterance": one.id, **found})
-    print(f"{path}: {used} utterances; not believed: {noticed}")
+        audio, rate = load_native(utterance)
+        doubted = {name: not trusted(audio, rate, " ".join(text)) for name, text in texts.items()}
+        noticed = {name: noticed[name] + doubted[name] for name in noticed}
+        note(lines, {"utterance": utterance.id, **doubted})
+    print(f"{path}: {used} utterances; not trusted: {noticed}")
 
 
-def believed(audio: np.ndarray, rate: int, text: str) -> bool:
+def trusted(audio: Audio, rate: int, text: str) -> bool:
     try:
         return align(audio, rate, text).confident
     except UnalignedError:

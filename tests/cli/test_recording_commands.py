@@ -10,9 +10,14 @@ from typing import ClassVar
 import pytest
 
 from sottovoce.anonymise.recording import align as align_module
-from sottovoce.anonymise.recording import pronounce
-from sottovoce.anonymise.recording.tiers import as_textgrid, read_ctm
-from sottovoce.anonymise.recording.timing import Alignment, TimedPhone, TimedWord
+from sottovoce.anonymise.recording import pronunciation
+from sottovoce.anonymise.recording.word_times import (
+    Alignment,
+    TimedPhone,
+    TimedWord,
+    as_textgrid,
+    read_ctm,
+)
 from sottovoce.asr.recogniser import RECOGNISERS
 from sottovoce.cli import run
 from sottovoce.core.errors import InputError
@@ -31,7 +36,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No espeak-ng, and a ledger of the test's own."""
-    monkeypatch.setattr(pronounce, "espeak_path", lambda: None)
+    monkeypatch.setattr(pronunciation, "espeak_path", lambda: None)
     monkeypatch.setattr(align_module, "espeak_path", lambda: None)
     monkeypatch.setenv("SOTTOVOCE_LEDGER", str(tmp_path / "ledger.jsonl"))
 

@@ -5,7 +5,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sottovoce.anonymise.recording.words import tokens
+from sottovoce.anonymise.recording.words import spoken_words
 from sottovoce.core.unicode_offsets import MOST, UNSEEN, Composed, composed
 
 SIGNS = st.sampled_from(
@@ -40,6 +40,8 @@ def test_marks_without_end_cost_no_more_than_their_number() -> None:
 def test_words_of_a_recording_are_the_same_in_either_form() -> None:
     text = "Mme Lefèvre, d'Évreux: œuvre-clé, ķēdes!"
     apart = unicodedata.normalize("NFD", text)
-    assert [composed(word.text) for word in tokens(apart)] == [word.text for word in tokens(text)]
-    assert all(apart[word.begin : word.stop] == word.text for word in tokens(apart))
-    assert [word.text for word in tokens("q\u0303ann q\u0303")] == ["q\u0303ann", "q\u0303"]
+    assert [composed(word.text) for word in spoken_words(apart)] == [
+        word.text for word in spoken_words(text)
+    ]
+    assert all(apart[word.start : word.end] == word.text for word in spoken_words(apart))
+    assert [word.text for word in spoken_words("q\u0303ann q\u0303")] == ["q\u0303ann", "q\u0303"]

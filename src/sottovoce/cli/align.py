@@ -12,7 +12,7 @@ import click
 from sottovoce.cli.options import JsonCommand, json_option, progress_bar, write_json
 
 if TYPE_CHECKING:
-    from sottovoce.anonymise.recording.timing import Alignment
+    from sottovoce.anonymise.recording.word_times import Alignment
     from sottovoce.corpus import Corpus
 
 
@@ -37,69 +37,73 @@ def command(
 ) -> int:
     """Find when each word of TEXT was said in AUDIO, to 10 ms.
 
-    TEXT is a file with what was said. A CORPUS has transcripts of its own, or TEXT has lines with
-    an utterance and its words, as in Kaldi. Without --to the times are printed as CTM: utterance,
-    channel, start, duration, word, confidence. Below a confidence of 0.5 a time is not to be
-    believed. Utterances that cannot be aligned at all are named, with the reason, and the exit code
-    is 1.
+    TEXT is a file with the words that were said. A CORPUS has transcripts of its own, or TEXT has a
+    line with the id and the words of each utterance, as in Kaldi. Without --to the times are
+    printed as CTM: utterance, channel, start, duration, word, confidence. Times with a confidence
+    below 0.5 should not be used. Utterances that cannot be aligned at all are listed with the
+    reason, and the exit code is 1.
     """
     from sottovoce.anonymise.recording.align import UnalignedError, align
-    from sottovoce.anonymise.recording.tiers import as_ctm
+    from sottovoce.anonymise.recording.word_times import as_ctm
     from sottovoce.core.errors import InputError
     from sottovoce.corpus.audio import UnreadableAudioError, load_native
 
-    corpus = spoken_corpus(source, text)
-    files = {} if target is None else grid_files(corpus, target)
-    refuse_target(target, files.values())
-    found: dict[str, Alignment] = {}
-    lost: dict[str, str] = {}
+    corpus = open_transcribed(source, text)
+    files = {} if target is None else _textgrid_paths(corpus, target)
+    _check_target(target, files.values())
+    alignments: dict[str, Alignment] = {}
+    failures: dict[str, str] = {}
     with progress_bar("aligning") as progress:
-        for count, one in enumerate(corpus, 1):
+        for count, utterance in enumerate(corpus, 1):
             try:
-                audio, rate = load_native(one)
-                found[one.id] = align(audio, rate, one.transcript, lang=one.language or lang)
+                audio, rate = load_native(utterance)
+                alignments[utterance.id] = align(
+                    audio, rate, utterance.transcript, lang=utterance.language or lang
+                )
             except (UnalignedError, UnreadableAudioError) as error:
-                lost[one.id] = str(error).removeprefix(f"{one.path}: ")
+                failures[utterance.id] = str(error).removeprefix(f"{utterance.path}: ")
             progress(count, len(corpus))
-    if not found:
-        raise InputError(f"{source}: nothing aligned: {next(iter(lost.values()))}")
+    if not alignments:
+        reason = next(iter(failures.values()))
+        raise InputError(f"{source}: nothing aligned: {reason}", code="not-aligned")
     if target is not None:
-        _write(found, target, files)
+        _write(alignments, target, files)
     elif json_to != "-":
-        click.echo(as_ctm(found), nl=False)
+        click.echo(as_ctm(alignments), nl=False)
     if json_to is not None:
-        said = {name: alignment.to_dict() for name, alignment in found.items()}
-        write_json({"utterances": said, "not_aligned": lost}, json_to)
-    doubtful = sum(not alignment.confident for alignment in found.values())
+        utterances = {name: alignment.to_dict() for name, alignment in alignments.items()}
+        write_json({"utterances": utterances, "not_aligned": failures}, json_to)
+    doubtful = sum(not alignment.confident for alignment in alignments.values())
     click.echo(
-        f"{len(found):,} of {len(corpus):,} aligned, {doubtful:,} of them with doubts", err=True
+        f"{len(alignments):,} of {len(corpus):,} aligned, {doubtful:,} of them with doubts",
+        err=True,
     )
-    for name, why in lost.items():
-        click.echo(f"not aligned {name}: {why}", err=True)
-    return 1 if lost else 0
+    for name, reason in failures.items():
+        click.echo(f"not aligned {name}: {reason}", err=True)
+    return 1 if failures else 0
 
 
-def grid_files(corpus: Corpus, target: Path) -> dict[str, Path]:
-    """A TextGrid for each utterance, if ``target`` is a folder; refuses two of one name."""
+def _textgrid_paths(corpus: Corpus, target: Path) -> dict[str, Path]:
+    """Name a TextGrid for each utterance if ``target`` is a folder; refuse equal names."""
     if target.suffix:
         return {}
     files: dict[str, Path] = {}
     taken: dict[str, str] = {}
-    for one in corpus:
-        name = f"{one.id.replace('/', '_')}.TextGrid"
-        other = taken.setdefault(name.lower(), one.id)
-        if other != one.id:
+    for utterance in corpus:
+        name = f"{utterance.id.replace('/', '_')}.TextGrid"
+        other = taken.setdefault(name.lower(), utterance.id)
+        if other != utterance.id:
             raise click.UsageError(
-                f"--to {target}: utterances {other} and {one.id} would share {name}; write all "
-                "into one FILE.json or FILE.ctm"
+                f"--to {target}: utterances {other} and {utterance.id} would share {name}; write "
+                "all into one FILE.json or FILE.ctm"
             )
-        files[one.id] = target / name
+        files[utterance.id] = target / name
     return files
 
 
-def refuse_target(target: Path | None, files: Iterable[Path] = ()) -> None:
-    """Refuse a file of a kind that is not written, and files that are there."""
-    from sottovoce.anonymise.recording.tiers import WRITERS
+def _check_target(target: Path | None, files: Iterable[Path] = ()) -> None:
+    """Refuse unknown formats and files that exist."""
+    from sottovoce.anonymise.recording.word_times import WRITERS
 
     if target is None:
         return
@@ -112,21 +116,28 @@ def refuse_target(target: Path | None, files: Iterable[Path] = ()) -> None:
             raise click.UsageError(f"--to {path}: there already; name another folder")
 
 
-def _write(found: dict[str, Alignment], target: Path, files: dict[str, Path]) -> None:
-    from sottovoce.anonymise.recording.tiers import WRITERS, as_textgrid
+def _write(alignments: dict[str, Alignment], target: Path, files: dict[str, Path]) -> None:
+    from sottovoce.anonymise.recording.word_times import WRITERS, as_textgrid
     from sottovoce.core.files import write_text
 
     if target.suffix:
-        write_text(target, WRITERS[target.suffix.lower()](found))
+        write_text(target, WRITERS[target.suffix.lower()](alignments))
         return
-    for name, alignment in found.items():
+    for name, alignment in alignments.items():
         write_text(files[name], as_textgrid(alignment))
 
 
-def spoken_corpus(source: Path, text: Path | None, *, lacking: str = "give TEXT") -> Corpus:
-    """A corpus with transcripts: one file and its text, or a corpus with or without a list.
+def open_transcribed(source: Path, text: Path | None, *, advice: str = "give TEXT") -> Corpus:
+    """Open a corpus with transcripts.
 
-    ``lacking`` is what to do about utterances without transcript.
+    Parameters
+    ----------
+    source : Path
+        An audio file or a corpus.
+    text : Path, optional
+        The words of the audio file, or lines with the id and the words of each utterance.
+    advice : str, default "give TEXT"
+        What to do about utterances without transcript: the end of the error message.
     """
     from sottovoce.core.errors import InputError
     from sottovoce.core.files import check_exists
@@ -137,21 +148,28 @@ def spoken_corpus(source: Path, text: Path | None, *, lacking: str = "give TEXT"
     if source.suffix.lower() in AUDIO_ENDINGS and not source.is_dir():
         check_exists(source)
         if text is None:
-            raise click.UsageError(f"{source}: what is said in it is not known; {lacking}")
+            raise click.UsageError(f"{source}: what is said in it is not known; {advice}")
         words = " ".join(read_text(text).split())
-        one = Utterance(source.stem, source, source.stem, transcript=words)
-        return Corpus(source.stem, source, (one,))
+        utterance = Utterance(source.stem, source, source.stem, transcript=words)
+        return Corpus(source.stem, source, (utterance,))
     corpus = open_corpus(source)
     if text is not None:
         defects = Defects()
-        lines = read_entries(text, "utterance words", defects)
+        entries = read_entries(text, "utterance words", defects)
         defects.refuse_any()
-        unsaid = [one.id for one in corpus if one.id not in lines]
-        if unsaid:
-            raise InputError(f"{text}: no line for utterance {unsaid[0]}; add it")
-        said = tuple(replace(one, transcript=lines[one.id][1]) for one in corpus)
-        corpus = replace(corpus, utterances=said)
-    silent = [one.id for one in corpus if not one.transcript.strip()]
+        missing = [utterance.id for utterance in corpus if utterance.id not in entries]
+        if missing:
+            raise InputError(
+                f"{text}: no line for utterance {missing[0]}; add it", code="missing-transcript"
+            )
+        transcribed = tuple(
+            replace(utterance, transcript=entries[utterance.id][1]) for utterance in corpus
+        )
+        corpus = replace(corpus, utterances=transcribed)
+    silent = [utterance.id for utterance in corpus if not utterance.transcript.strip()]
     if silent:
-        raise InputError(f"{source}: utterance {silent[0]} has no transcript; {lacking}")
+        raise InputError(
+            f"{source}: utterance {silent[0]} has no transcript; {advice}",
+            code="missing-transcript",
+        )
     return corpus

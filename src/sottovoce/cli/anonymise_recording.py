@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from sottovoce.cli.align import spoken_corpus
+from sottovoce.cli.align import open_transcribed
 from sottovoce.cli.options import JsonCommand, json_option, progress_bar, write_json
 from sottovoce.cli.secrets import find_secret, secret_file, secret_options
 
 if TYPE_CHECKING:
-    from sottovoce.anonymise.recording.export import Export
-    from sottovoce.anonymise.recording.rates import Rate
-    from sottovoce.anonymise.recording.secure import Settings
-    from sottovoce.anonymise.recording.verify import Verification, Verifier
+    from sottovoce.anonymise.recording.export import Export, Purpose
+    from sottovoce.anonymise.recording.leak_measures import Rate
+    from sottovoce.anonymise.recording.mask import MaskSettings, MaskSound
+    from sottovoce.anonymise.recording.secure import AlignedRecording
+    from sottovoce.anonymise.recording.verification import Verification, Verifier
+    from sottovoce.core.records import JsonObject
 
 
 @click.command(
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     "--purpose",
     type=click.Choice(["acoustic", "text"]),
     required=True,
-    help="acoustic: secured speech, its text without the words. text: text only, words replaced.",
+    help="acoustic: secured speech and its text without private words. text: texts only.",
 )
 @click.option(
     "--words",
@@ -38,46 +40,50 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Words or phrases to be masked, one a line.",
 )
-@click.option("--only-words", is_flag=True, help="Mask what --words lists; look for nothing else.")
+@click.option("--only-words", is_flag=True, help="Mask the words of --words only.")
 @click.option("--lang", default="en", show_default=True, help="Language, if the corpus has none.")
-@click.option("--voice", default="mcadams", show_default=True, help="Method, or none.")
+@click.option("--voice", default="mcadams", show_default=True, help="Voice method, or none.")
 @click.option(
     "--mask",
     "how",
     type=click.Choice(["silence", "noise", "beep", "cut"]),
     default="silence",
     show_default=True,
-    help="What stands for masked words.",
+    help="What replaces masked words.",
 )
 @click.option(
     "--length",
     metavar="SECONDS|natural",
     default="0.4",
     show_default=True,
-    help="Length of every masked stretch; natural lengths give words away.",
+    help="Length of every masked stretch; natural lengths help to guess words.",
 )
 @click.option("--strict", is_flag=True, help="Wider masks; withhold on any doubtful word.")
 @click.option(
     "--strategy", default="full", show_default=True, help="What replaces words in a text."
 )
 @click.option("--typed", is_flag=True, help="Leave <PER> and the like in the text of speech.")
-@click.option("--slice", "seconds", type=float, metavar="SECONDS", help="Cut into such pieces.")
+@click.option(
+    "--slice",
+    "seconds",
+    type=float,
+    metavar="SECONDS",
+    help="Least length of pieces.",
+)
 @click.option(
     "--times",
     type=click.Choice(["best", "released", "original"]),
     default="best",
     show_default=True,
-    help="Which sound is aligned: in the new voice, in the old, or the new and on doubt the old.",
+    help="Recording to align; best: the released one and, on doubt, the original.",
 )
 @click.option(
     "--ledger",
     "ledger_path",
     type=click.Path(path_type=Path),
-    help="Where exports are remembered. [default: SOTTOVOCE_LEDGER, or among your own files]",
+    help="Ledger of exports. [default: SOTTOVOCE_LEDGER, or in your state folder]",
 )
-@click.option(
-    "--in-house", is_flag=True, help="Not to be given away: neither asked nor remembered."
-)
+@click.option("--in-house", is_flag=True, help="Not to be given away: the ledger is not used.")
 @click.option("--verify", is_flag=True, help="Attack the result; exit code 1 if one succeeds.")
 @click.option(
     "--recogniser",
@@ -89,12 +95,18 @@ if TYPE_CHECKING:
 @json_option
 def command(
     paths: tuple[Path, ...],
-    purpose: str,
+    purpose: Purpose,
     words: Path | None,
     only_words: bool,
     lang: str,
     voice: str,
+    how: MaskSound,
+    length: str,
+    strict: bool,
     strategy: str,
+    typed: bool,
+    seconds: float | None,
+    times: AlignedRecording,
     ledger_path: Path | None,
     in_house: bool,
     verify: bool,
@@ -102,69 +114,87 @@ def command(
     secret_path: Path | None,
     reproducible: int | None,
     json_to: str | None,
-    **chosen: Any,
 ) -> int:
-    """Make recordings ready to leave, for one purpose: OUT is a new folder.
+    """Export recordings for one purpose into the new folder OUT.
 
-    The voice is changed first, then each word is looked for in the new sound, private ones are
-    masked there and in the text, and the rest may be cut into slices. A recording whose words
-    cannot be found with confidence is withheld and listed in OUT.withheld.csv. Files have new names
-    and no order.
+    The voice is changed first; then each word is aligned with the new sound, private words are
+    masked there and in the text, and the recording may be cut into pieces. A recording whose words
+    cannot be found with confidence is withheld and listed in OUT.withheld.csv. Files get new names
+    and a new order.
 
-    One dialogue (a speaker's session, or what the column "dialogue" says) is exported for one
+    A dialogue (a speaker's session, or the column "dialogue" of the corpus) can be exported for one
     purpose only, since speech and text together show which private words were missed. A ledger
-    remembers that, by what is said, how it sounds and what the dialogue is called.
+    remembers the exports; it recognises a dialogue by its words, its sound and its name.
     """
     from sottovoce.anonymise.recording.export import export_corpus
     from sottovoce.anonymise.recording.ledger import Ledger, default_ledger
-    from sottovoce.anonymise.recording.sensitive import private_words, read_words
-    from sottovoce.anonymise.recording.texts import replaced_texts
+    from sottovoce.anonymise.recording.private_words import (
+        detect_private,
+        read_words,
+        replace_with,
+    )
+    from sottovoce.anonymise.recording.secure import Settings
+    from sottovoce.anonymise.recording.slice import check_seconds
     from sottovoce.anonymise.voice import make_method
     from sottovoce.core.atomic_directory import delete_on_failure
 
-    source, text, target = _paths(paths)
-    settings = _settings(chosen)
+    source, text, target = _split_paths(paths)
+    if seconds is not None:
+        check_seconds(seconds)
+    settings = Settings(
+        masking=_mask_settings(how, length, strict),
+        typed=typed,
+        strict=strict,
+        seconds=seconds,
+        times=times,
+    )
     listed = read_words(words) if words else []
     if only_words and not listed:
         raise click.UsageError("--only-words needs --words FILE")
     if verify and purpose == "text":
         raise click.UsageError("--verify attacks sound; a text export has none")
-    corpus = spoken_corpus(source, text)
+    corpus = open_transcribed(source, text)
     if voice != "none":
-        make_method(voice)  # an unknown one is refused before a secret is written
+        make_method(voice)  # an unknown method is refused before a secret is written
     languages = {utterance.language or lang for utterance in corpus}
-    verifier = _verifier(recogniser, languages) if verify else None
+    verifier = _make_verifier(recogniser, languages) if verify else None
     with delete_on_failure(secret_file(target, secret_path)), progress_bar("securing") as progress:
         drawn = find_secret(target, secret_path, reproducible)
-        done = export_corpus(
+        result = export_corpus(
             corpus,
             target,
-            purpose=purpose,  # type: ignore[arg-type]
+            purpose=purpose,
             secret=drawn.secret,
             settings=settings,
-            finder=None if only_words else private_words,
+            finder=None if only_words else detect_private,
             listed=listed,
             method=None if voice == "none" else make_method(voice, drawn.secret),
-            replace=replaced_texts(lang, drawn.secret, strategy) if purpose == "text" else None,
+            replace=replace_with(lang, drawn.secret, strategy) if purpose == "text" else None,
             lang=lang,
             ledger=None if in_house else Ledger(ledger_path or default_ledger()),
             observe=verifier.observe if verifier else None,
             progress=progress,
         )
-    attacked = verifier if done.masked_words else None
-    report = attacked.report(drawn.secret.generator("verify")) if attacked else None
+    verification = None
+    if verifier and result.masked_words:
+        verification = verifier.report(drawn.secret.generator("verify"))
     if json_to is not None:
-        found = done.to_dict() | {"out": str(target)}
-        write_json(found | ({"verification": report.to_dict()} if report else {}), json_to)
+        document: JsonObject = {**result.to_dict(), "out": str(target)}
+        if verification:
+            document["verification"] = verification.to_dict()
+        write_json(document, json_to)
     if json_to != "-":
-        _print(done, target, report)
-    if not done.masked_words:
+        _print_export(result, target)
+        if verification:
+            _print_verification(verification)
+    if not result.masked_words:
         click.echo(f"no word was masked{'; check the list of words' if listed else ''}", err=True)
     click.echo(drawn.note, err=True)
-    return 1 if report and report.failures else 0
+    return 1 if verification and verification.failures else 0
 
 
-def _paths(paths: tuple[Path, ...]) -> tuple[Path, Path | None, Path]:
+def _split_paths(paths: tuple[Path, ...]) -> tuple[Path, Path | None, Path]:
+    """Return source, text and target."""
     if len(paths) == 2:
         return paths[0], None, paths[1]
     if len(paths) == 3:
@@ -172,30 +202,19 @@ def _paths(paths: tuple[Path, ...]) -> tuple[Path, Path | None, Path]:
     raise click.UsageError("name AUDIO, its TEXT and OUT, or a CORPUS with transcripts and OUT")
 
 
-def _settings(chosen: dict[str, Any]) -> Settings:
-    from sottovoce.anonymise.recording.mask import Masking
-    from sottovoce.anonymise.recording.secure import Settings
-    from sottovoce.anonymise.recording.slice import check_seconds
+def _mask_settings(how: MaskSound, length: str, strict: bool) -> MaskSettings:
+    from sottovoce.anonymise.recording.mask import MaskSettings
 
-    length = chosen["length"]
     try:
-        fixed = None if length == "natural" else float(length)
+        seconds = None if length == "natural" else float(length)
     except ValueError:
         raise click.UsageError(f"--length {length}: give seconds, or natural") from None
-    pad = Masking.strict().pad if chosen["strict"] else Masking().pad
-    if chosen["seconds"] is not None:
-        check_seconds(chosen["seconds"])
-    return Settings(
-        masking=Masking(how=chosen["how"], pad=pad, length=fixed),
-        typed=chosen["typed"],
-        strict=chosen["strict"],
-        seconds=chosen["seconds"],
-        times=chosen["times"],
-    )
+    pad = MaskSettings.strict().pad if strict else MaskSettings().pad
+    return MaskSettings(how=how, pad=pad, length=seconds)
 
 
-def _verifier(recogniser: str, languages: set[str]) -> Verifier:
-    from sottovoce.anonymise.recording.verify import Verifier
+def _make_verifier(recogniser: str, languages: set[str]) -> Verifier:
+    from sottovoce.anonymise.recording.verification import Verifier
     from sottovoce.asr.recogniser import make_recogniser, understands
 
     for language in sorted(languages):
@@ -208,39 +227,41 @@ def _verifier(recogniser: str, languages: set[str]) -> Verifier:
     return Verifier(make_recogniser(recogniser))
 
 
-def _print(done: Export, target: Path, report: Verification | None) -> None:
-    what = "texts" if done.purpose == "text" else "files"
+def _print_export(result: Export, target: Path) -> None:
+    unit = "texts" if result.purpose == "text" else "files"
     click.echo(
-        f"{done.files:,} {what} of {done.utterances:,} utterances in {target}: "
-        f"{done.masked_words:,} words masked, {len(done.withheld):,} utterances withheld"
+        f"{result.files:,} {unit} of {result.utterances:,} utterances in {target}: "
+        f"{result.masked_words:,} words masked, {len(result.withheld):,} utterances withheld"
     )
-    if done.withheld:
+    if result.withheld:
         click.echo(f"what was withheld, and why: {target}.withheld.csv")
-    if report is None:
-        return
-    rows = {
-        "V1 open, before the mask": report.open_before,
-        "V1 open recovery": report.open_recovery,
-        "V2 closed, before": report.closed_before,
-        "V2 closed set": report.closed_set,
-        "V3 length": report.length,
-        "V5 inverted, open": report.open_inverted,
-        "V5 inverted, closed set": report.closed_inverted,
-        "V6 word errors before": report.errors_before,
-        "V6 word errors after": report.errors_after,
-        "V7 exposed words": report.exposed,
+
+
+def _print_verification(verification: Verification) -> None:
+    rates = {
+        "V1 open, before the mask": verification.open_before,
+        "V1 open recovery": verification.open_recovery,
+        "V2 closed, before": verification.closed_before,
+        "V2 closed set": verification.closed_set,
+        "V3 length": verification.length,
+        "V5 inverted, open": verification.open_inverted,
+        "V5 inverted, closed set": verification.closed_inverted,
+        "V6 word errors before": verification.errors_before,
+        "V6 word errors after": verification.errors_after,
+        "V7 exposed words": verification.exposed,
     }
-    for name, rate in rows.items():
-        click.echo(f"{name:25} {_rate(rate)}")
-    kept = "bit for bit as they were" if report.untouched else "CHANGED"
-    alike = f"{report.correlation:.3f} (by chance {report.correlation_by_chance:.3f})"
-    click.echo(f"V4 correlation            {alike}; kept samples {kept}")
-    click.echo(f"V6 neighbours             {report.neighbour_ms:.0f} ms lost to a mask")
-    for name in report.failures:
+    for name, rate in rates.items():
+        click.echo(f"{name:25} {_format_rate(rate)}")
+    kept = "bit for bit as they were" if verification.untouched else "CHANGED"
+    by_chance = verification.correlation_by_chance
+    correlation = f"{verification.correlation:.3f} (by chance {by_chance:.3f})"
+    click.echo(f"V4 correlation            {correlation}; kept samples {kept}")
+    click.echo(f"V6 neighbours             {verification.neighbour_ms:.0f} ms lost to a mask")
+    for name in verification.failures:
         click.echo(f"limit exceeded: {name}")
 
 
-def _rate(rate: Rate) -> str:
+def _format_rate(rate: Rate) -> str:
     low, high = rate.interval
     share = rate.hits / rate.total if rate.total else 0.0
     chance = f", chance {rate.chance:.1%}" if rate.chance else ""

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
-from sottovoce.cli.align import spoken_corpus
+from sottovoce.cli.align import open_transcribed
 from sottovoce.cli.options import JsonCommand, json_option, progress_bar, write_json
 from sottovoce.cli.secrets import find_secret, secret_file, secret_options
 
 if TYPE_CHECKING:
-    from sottovoce.anonymise.recording.cutting import Cutting
+    from sottovoce.anonymise.recording.slice import Remainder
 
-WITHOUT = "write a manifest.csv with a column transcript, or cut a corpus with --hard"
+ADVICE = "write a manifest.csv with a column transcript, or cut a corpus with --hard"
 
 
 @click.command(
@@ -50,8 +50,8 @@ def command(
     source: Path,
     target: Path,
     seconds: float,
-    rest: str,
-    hard: str | None,
+    rest: Remainder,
+    hard: Literal["first", "all"] | None,
     times: Path | None,
     lang: str,
     secret_path: Path | None,
@@ -60,33 +60,32 @@ def command(
 ) -> None:
     """Cut the recordings of CORPUS at word boundaries into pieces of at least --seconds, into OUT.
 
-    Pieces get new names, an order that follows from a secret, and no speaker, so that nobody can
-    put them together again. Recordings that cannot be aligned are left out and counted. This masks
-    nothing and changes no voice: see sottovoce anonymise recording.
+    The pieces get new names, an order that depends on a secret only, and no speaker, so that nobody
+    can put them together again. Recordings that cannot be aligned are left out and counted. This
+    command masks no words and changes no voices: for that see sottovoce anonymise recording.
     """
-    from sottovoce.anonymise.recording.cutting import Cutting, cut_corpus
-    from sottovoce.anonymise.recording.slice import check_seconds
+    from sottovoce.anonymise.recording.slice import SliceSettings, check_seconds, slice_corpus
     from sottovoce.core.atomic_directory import delete_on_failure
     from sottovoce.core.files import check_exists
     from sottovoce.corpus import open_corpus
 
     check_seconds(seconds)
-    corpus = open_corpus(source) if hard else spoken_corpus(source, None, lacking=WITHOUT)
+    corpus = open_corpus(source) if hard else open_transcribed(source, None, advice=ADVICE)
     if times is not None:
         check_exists(times)
-    settings: Cutting = Cutting(seconds, rest, hard, lang)  # type: ignore[arg-type]
+    settings = SliceSettings(seconds, rest, hard, lang)
     with delete_on_failure(secret_file(target, secret_path)), progress_bar("cutting") as progress:
         drawn = find_secret(target, secret_path, reproducible)
-        done = cut_corpus(
+        result = slice_corpus(
             corpus, target, settings, secret=drawn.secret, times=times, progress=progress
         )
     if json_to is not None:
-        write_json({**done.to_dict(), "out": str(target)}, json_to)
+        write_json({**result.to_dict(), "out": str(target)}, json_to)
     if json_to != "-":
         click.echo(
-            f"{done.pieces:,} pieces of {done.utterances:,} recordings in {target}; "
-            f"{len(done.left_out):,} recordings left out"
+            f"{result.pieces:,} pieces of {result.utterances:,} recordings in {target}; "
+            f"{len(result.left_out):,} recordings left out"
         )
-    for name, why in done.left_out:
-        click.echo(f"left out {name}: {why}", err=True)
+    for entry in result.left_out:
+        click.echo(f"left out {entry.utterance}: {entry.why}", err=True)
     click.echo(drawn.note, err=True)

@@ -153,15 +153,15 @@ def _text(job: TextJob, files: Files) -> Document:
 @run_job.register
 def _recording(job: RecordingJob, files: Files) -> Document:
     """Change the voice and mask private words, in the recording and in its text."""
-    from sottovoce.anonymise.recording.mask import Masking
+    from sottovoce.anonymise.recording.mask import MaskSettings
+    from sottovoce.anonymise.recording.private_words import detect_private, find_targets
     from sottovoce.anonymise.recording.secure import Settings, WithheldError, secure
-    from sottovoce.anonymise.recording.sensitive import find_targets, private_words
 
     transcript = " ".join(read_text(files[1]).split())
-    settings = Settings(masking=Masking(how=job.how), typed=job.typed)
+    settings = Settings(masking=MaskSettings(how=job.how), typed=job.typed)
     secret = _secret(job.seed)
     method = None if job.method == KEEP_VOICE else make_method(job.method, secret)
-    targets = find_targets([transcript], [job.lang], finder=private_words, listed=list(job.words))
+    targets = find_targets([transcript], [job.lang], finder=detect_private, listed=list(job.words))
     with as_path(files[0], "the audio") as path:
         load_audio(path)  # refuse what is too long before any work
         utterance = Utterance("utterance", path, "speaker", transcript=transcript)

@@ -1,4 +1,4 @@
-"""Alignment on the built-in corpus, whose word times are exact; and what is not believed."""
+"""Alignment on the built-in corpus, whose word times are exact; and what is not trusted."""
 
 from __future__ import annotations
 
@@ -7,15 +7,23 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from error_codes import raises_code
 
 from sottovoce.anonymise.recording import align as align_module
-from sottovoce.anonymise.recording import pronounce
+from sottovoce.anonymise.recording import pronunciation
 from sottovoce.anonymise.recording.align import UnalignedError, align
-from sottovoce.anonymise.recording.ipa import to_phones
-from sottovoce.anonymise.recording.spelling import cardinal, readings, sounds
-from sottovoce.anonymise.recording.timing import Alignment
-from sottovoce.anonymise.recording.words import key, tokens
-from sottovoce.core.errors import MissingExtraError, UsageError
+from sottovoce.anonymise.recording.ipa import ipa_to_phones
+from sottovoce.anonymise.recording.pronunciation import (
+    MAX_PRONUNCIATIONS,
+    digit_readings,
+    letters_to_phones,
+    pronounce,
+)
+from sottovoce.anonymise.recording.word_times import Alignment
+from sottovoce.anonymise.recording.words import spoken_words, word_key
+from sottovoce.core.edit_distance import count_edits
+from sottovoce.core.errors import UsageError
+from sottovoce.core.number_words import number_to_words
 from sottovoce.corpus.audio import load_native
 from sottovoce.corpus.demo.builtin import builtin_corpus
 from sottovoce.corpus.manifest import read_manifest
@@ -33,7 +41,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def no_espeak(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests see the same on every machine; one of them is about espeak-ng."""
     if "espeak_answers" not in request.node.name:
-        monkeypatch.setattr(pronounce, "espeak_path", lambda: None)
+        monkeypatch.setattr(pronunciation, "espeak_path", lambda: None)
         monkeypatch.setattr(align_module, "espeak_path", lambda: None)
 
 
@@ -45,114 +53,119 @@ def exact(corpus: Path) -> dict[str, list[tuple[str, float, float]]]:
     return times
 
 
-def aligned(one: Utterance, text: str | None = None) -> Alignment:
-    audio, rate = load_native(one)
-    return align(audio, rate, one.transcript if text is None else text)
+def aligned(utterance: Utterance, text: str | None = None) -> Alignment:
+    audio, rate = load_native(utterance)
+    return align(audio, rate, utterance.transcript if text is None else text)
 
 
 def test_words_are_found_where_they_were_put(corpus: Path) -> None:
     """The synthesiser is no human and the model was trained on humans: 50 ms in the median."""
     times = exact(corpus)
     errors = []
-    for one in read_manifest(corpus).utterances[:4]:
-        found = aligned(one)
-        assert [key(word.text) for word in found.words] == [key(w) for w, *_ in times[one.id]]
-        for word, (_, start, end) in zip(found.words, times[one.id], strict=True):
+    for utterance in read_manifest(corpus).utterances[:4]:
+        words, expected = aligned(utterance).words, times[utterance.id]
+        assert [word_key(word.text) for word in words] == [word_key(text) for text, *_ in expected]
+        for word, (_, start, end) in zip(words, expected, strict=True):
             errors += [abs(word.start - start), abs(word.end - end)]
             assert word.phones[0].start == word.start and word.phones[-1].end == word.end
     assert np.median(errors) < 0.05
 
 
 def test_a_text_that_was_not_said_is_not_believed(corpus: Path) -> None:
-    one, other = (read_manifest(corpus).utterances[i] for i in (0, 3))
+    utterance, other = (read_manifest(corpus).utterances[i] for i in (0, 3))
     try:
-        found = aligned(one, other.transcript)
+        alignment = aligned(utterance, other.transcript)
     except UnalignedError:
         return
-    assert not found.confident
+    assert not alignment.confident
 
 
-def test_no_words_no_times(corpus: Path) -> None:
-    one = read_manifest(corpus).utterances[0]
-    for text, why in (("", "no words"), ("… !?", "no words"), ("日本", "pronounced|do not fit")):
-        with pytest.raises(UnalignedError, match=why):
-            aligned(one, text)
-    long = " ".join(["international"] * 60)
-    with pytest.raises(UnalignedError, match="do not fit"):
-        aligned(one, long)
+def test_texts_that_cannot_be_aligned(corpus: Path) -> None:
+    utterance = read_manifest(corpus).utterances[0]
+    too_long = " ".join(["international"] * 60)
+    for text, code in (
+        ("", "empty"),
+        ("… !?", "empty"),
+        ("日本", "unsupported"),
+        (too_long, "mismatch"),
+    ):
+        with raises_code(code, UnalignedError):
+            aligned(utterance, text)
+    with raises_code("too-long", UnalignedError):
+        align(np.ones(601), 1, "good day")
+    with raises_code("wrong-type"):
+        align(np.full(16000, np.nan), 16000, "good day")
 
 
 def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(UsageError, match="needs the program espeak-ng"):
+    with raises_code("missing-program"):
         align(np.ones(16000), 16000, "guten Tag", lang="de")
-    with pytest.raises(UsageError, match="such as en"):
+    with raises_code("unknown-name"):
         align(np.ones(16000), 16000, "x", lang="../etc")
-    pronounce.model_folder.cache_clear()
-    pronounce.cmudict.cache_clear()
+    pronunciation.model_folder.cache_clear()
+    pronunciation._cmu_dictionary.cache_clear()
     monkeypatch.setitem(__import__("sys").modules, "pocketsphinx", None)
-    with pytest.raises(MissingExtraError, match=r"sottovoce\[align\]"):
+    with raises_code("missing-extra") as error:
         align(np.ones(16000), 16000, "good day")
-    pronounce.model_folder.cache_clear()
+    assert "sottovoce[align]" in str(error.value)
+    pronunciation.model_folder.cache_clear()
 
 
 def test_words_of_a_text() -> None:
     text = "“Élise” O'Neil-Smith's e-mail: 3.5 % & 555-0199…"
-    found = tokens(text)
-    assert [text[one.begin : one.stop] for one in found] == [one.text for one in found]
-    said = ["Élise", "O'Neil-Smith's", "e-mail", "3.5", "%", "&", "555-0199"]
-    assert [one.text for one in found] == said
-    assert key("ANN’S") == key("ann") and key("Ann") != key("Anna")
-    assert key("’") == "'"
+    words = spoken_words(text)
+    assert [text[word.start : word.end] for word in words] == [word.text for word in words]
+    expected = ["Élise", "O'Neil-Smith's", "e-mail", "3.5", "%", "&", "555-0199"]
+    assert [word.text for word in words] == expected
+    assert word_key("ANN’S") == word_key("ann") and word_key("Ann") != word_key("Anna")
+    assert word_key("’") == "'"
 
 
 def test_every_word_can_be_said() -> None:
     words = ["hello", "Zbigniew", "x", "42", "2024", "1,000,000", "O’Brien’s", "&", "KGB", "Ünal"]
-    known = pronounce.lexicon(words)
-    assert list(known) == words
-    model = {phone for ways in pronounce.cmudict().values() for way in ways for phone in way}
-    for ways in known.values():
-        assert 0 < len(ways) <= pronounce.MOST and all(way and set(way) <= model for way in ways)
-    assert pronounce.lexicon(["日本"]) == {}
+    lexicon = pronounce(words)
+    assert list(lexicon) == words
+    dictionary = pronunciation._cmu_dictionary().values()
+    model = {phone for variants in dictionary for phones in variants for phone in phones}
+    for variants in lexicon.values():
+        assert 0 < len(variants) <= MAX_PRONUNCIATIONS
+        assert all(phones and set(phones) <= model for phones in variants)
+    assert pronounce(["日本"]) == {}
 
 
 def test_letters_to_sounds_against_the_dictionary() -> None:
     """At most 30 % of the phones of words the rules have never seen are wrong."""
-    known = {w: ways for w, ways in pronounce.cmudict().items() if w.isalpha() and len(w) > 3}
-    chosen = sorted(known)[::150]
-    wrong = sum(min(_distance(sounds(w), way) for way in known[w]) for w in chosen)
-    assert wrong / sum(len(known[w][0]) for w in chosen) < 0.3
-
-
-def _distance(a: tuple[str, ...], b: tuple[str, ...]) -> int:
-    row = list(range(len(b) + 1))
-    for i, x in enumerate(a, 1):
-        before, row[0] = row[0], i
-        for j, y in enumerate(b, 1):
-            before, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, before + (x != y))
-    return row[-1]
+    entries = pronunciation._cmu_dictionary()
+    sample = sorted(word for word in entries if word.isalpha() and len(word) > 3)[::150]
+    wrong = sum(
+        min(count_edits(letters_to_phones(word), phones).total for phones in entries[word])
+        for word in sample
+    )
+    assert wrong / sum(len(entries[word][0]) for word in sample) < 0.3
 
 
 def test_numbers() -> None:
-    assert " ".join(cardinal(2_000_317)) == "two million three hundred seventeen"
-    assert [" ".join(way) for way in readings("105")] == [
+    assert " ".join(number_to_words(2_000_317)) == "two million three hundred seventeen"
+    assert [" ".join(words) for words in digit_readings("105")] == [
         "one hundred five",
         "one zero five",
         "one oh five",
     ]
-    assert "nineteen oh five" in [" ".join(way) for way in readings("1905")]
-    assert readings("9" * 20) == [["nine"] * 20]
+    assert "nineteen oh five" in [" ".join(words) for words in digit_readings("1905")]
+    assert digit_readings("9" * 20) == [["nine"] * 20]
 
 
 def test_ipa() -> None:
-    said = "T S V AY UH N T F IH D T S IH HH"
-    assert " ".join(to_phones("tsvˈaɪ ʊntfˈɪɾtsɪç")) == said
-    assert to_phones("ʃjˈɛ̃") == ("SH", "Y", "EH", "NG")
+    phones = "T S V AY UH N T F IH D T S IH HH"
+    assert " ".join(ipa_to_phones("tsvˈaɪ ʊntfˈɪɾtsɪç")) == phones
+    assert ipa_to_phones("ʃjˈɛ̃") == ("SH", "Y", "EH", "NG")
 
 
 @pytest.mark.skipif(shutil.which("espeak-ng") is None, reason="espeak-ng is not installed")
 def test_espeak_answers_word_by_word() -> None:
     words = ["Straße", "日", "München", "42", "'", "Übung"]
-    known = pronounce.lexicon(words, "de")
-    assert known["München"][0][0] == "M" and len(known["42"][0]) > 6
-    with pytest.raises(UsageError, match="no voice for language 'xx'"):
-        pronounce.lexicon(["a"], "xx")
+    lexicon = pronounce(words, "de")
+    assert lexicon["München"][0][0] == "M" and len(lexicon["42"][0]) > 6
+    with raises_code("unsupported", UsageError) as error:
+        pronounce(["a"], "xx")
+    assert "'xx'" in str(error.value)

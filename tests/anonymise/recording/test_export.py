@@ -1,4 +1,4 @@
-"""Exports: nothing private leaves, nothing leaves twice, nothing half-made is left behind."""
+"""Exports contain nothing private, are not made twice, and leave nothing behind if they fail."""
 
 from __future__ import annotations
 
@@ -13,33 +13,39 @@ from typing import ClassVar, Literal
 
 import numpy as np
 import pytest
+from error_codes import raises_code
 
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.recording import secure as secure_module
+from sottovoce.anonymise.recording import verification
 from sottovoce.anonymise.recording.align import UnalignedError
-from sottovoce.anonymise.recording.cutting import Cutting, cut_corpus
 from sottovoce.anonymise.recording.export import Export, export_corpus
-from sottovoce.anonymise.recording.ledger import (
-    AlreadyExportedError,
-    Dialogue,
-    Ledger,
-    Marks,
-    Name,
-)
-from sottovoce.anonymise.recording.mask import Target
-from sottovoce.anonymise.recording.rates import Rate
-from sottovoce.anonymise.recording.secure import Settings, doubt
-from sottovoce.anonymise.recording.sensitive import Found, find_targets, read_words
-from sottovoce.anonymise.recording.texts import replaced_texts
-from sottovoce.anonymise.recording.timing import Alignment, TimedWord
-from sottovoce.anonymise.recording.traces import (
+from sottovoce.anonymise.recording.leak_measures import (
+    Rate,
     correlation,
     correlation_by_chance,
     correlation_limit,
-    untouched,
+    is_untouched,
 )
-from sottovoce.anonymise.recording.verify import Verifier
-from sottovoce.anonymise.recording.words import key, tokens
+from sottovoce.anonymise.recording.ledger import (
+    AlreadyExportedError,
+    Dialogue,
+    Fingerprints,
+    Ledger,
+    Name,
+)
+from sottovoce.anonymise.recording.mask import MaskSettings, Target, mask
+from sottovoce.anonymise.recording.private_words import (
+    TextSpan,
+    find_targets,
+    read_words,
+    replace_with,
+)
+from sottovoce.anonymise.recording.secure import Settings, find_doubt
+from sottovoce.anonymise.recording.slice import SliceSettings, slice_corpus
+from sottovoce.anonymise.recording.verification import Verifier
+from sottovoce.anonymise.recording.word_times import Alignment, TimedWord
+from sottovoce.anonymise.recording.words import spoken_words, word_key
 from sottovoce.core.atomic_directory import atomic_directory
 from sottovoce.core.errors import InputError, TooFewError
 from sottovoce.corpus.audio import load_native, save_audio
@@ -66,10 +72,10 @@ def known(folder: Path) -> Known:
         name, _, start, length, word = line.split()
         end = round(float(start) + float(length), 3)
         times.setdefault(name, []).append(TimedWord(word, float(start), end))
-    by_text = {one.transcript: one.id for one in read_manifest(folder)}
+    ids = {utterance.transcript: utterance.id for utterance in read_manifest(folder)}
 
     def align(audio: np.ndarray, rate: int, text: str, *, lang: str = "en") -> Alignment:
-        return Alignment(tuple(times[by_text[text]]), len(audio) / rate)
+        return Alignment(tuple(times[ids[text]]), len(audio) / rate)
 
     return align
 
@@ -98,22 +104,22 @@ def test_no_listed_word_leaves_in_the_text_and_all_sound_is_accounted_for(
     corpus: Corpus, folder: Path, tmp_path: Path
 ) -> None:
     words = private(corpus, folder)
-    done = export(corpus, tmp_path / "out", words)
-    assert (done.files, done.withheld) == (len(corpus), ()) and done.masked_words > 5
-    phrases = {tuple(map(key, phrase.split())) for phrase in words}
-    for one in listed(tmp_path / "out"):
-        said = [key(word.text) for word in tokens(one.transcript)]
+    result = export(corpus, tmp_path / "out", words)
+    assert (result.files, result.withheld) == (len(corpus), ()) and result.masked_words > 5
+    phrases = {tuple(map(word_key, phrase.split())) for phrase in words}
+    for utterance in listed(tmp_path / "out"):
+        keys = [word_key(word.text) for word in spoken_words(utterance.transcript)]
         for phrase in phrases:
             size = len(phrase)
-            assert phrase not in [tuple(said[i : i + size]) for i in range(len(said))]
-        load_native(one)
-    ids = {one.id for one in corpus} | set(corpus.speakers)
-    left = b"".join(p.read_bytes() for p in (tmp_path / "out").glob("*.*"))
-    assert not any(name.encode() in left for name in ids)
+            assert phrase not in [tuple(keys[i : i + size]) for i in range(len(keys))]
+        load_native(utterance)
+    ids = {utterance.id for utterance in corpus} | set(corpus.speakers)
+    content = b"".join(p.read_bytes() for p in (tmp_path / "out").glob("*.*"))
+    assert not any(name.encode() in content for name in ids)
     assert {p.stat().st_mtime for p in (tmp_path / "out" / "audio").iterdir()} == {0}
     assert sorted(p.name for p in tmp_path.iterdir()) == ["out", "out.withheld.csv"]
     record = json.loads((tmp_path / "out" / "export.json").read_text())
-    assert record["in_house_only"] and record["masked_words"] == done.masked_words
+    assert record["in_house_only"] and record["masked_words"] == result.masked_words
 
 
 def test_what_cannot_be_aligned_is_withheld_listed_and_counted(
@@ -124,15 +130,15 @@ def test_what_cannot_be_aligned_is_withheld_listed_and_counted(
     def sometimes(audio: np.ndarray, rate: int, text: str, *, lang: str = "en") -> Alignment:
         if text == bad.transcript:
             raise UnalignedError("the words do not fit the recording; check the text")
-        found = known(audio, rate, text, lang=lang)
+        alignment = known(audio, rate, text, lang=lang)
         if text == corpus.utterances[2].transcript:
-            return replace(found, doubts=("speech from 1.00 to 1.50 s that is not in the text",))
-        return found
+            return replace(alignment, doubts=("speech from 1.00 to 1.50 s is not in the text",))
+        return alignment
 
     monkeypatch.setattr(secure_module, "align", sometimes)
-    done = export(corpus, tmp_path / "out", ["the"])
-    assert [name for name, _ in done.withheld] == [bad.id, corpus.utterances[2].id]
-    assert done.files == len(corpus) - 2 == len(listed(tmp_path / "out"))
+    result = export(corpus, tmp_path / "out", ["the"])
+    assert [entry.utterance for entry in result.withheld] == [bad.id, corpus.utterances[2].id]
+    assert result.files == len(corpus) - 2 == len(listed(tmp_path / "out"))
     beside = tmp_path / "out.withheld.csv"
     rows = beside.read_text()
     assert bad.id in rows and bad.transcript.split()[0] not in rows.split(",")
@@ -149,8 +155,9 @@ def test_an_export_of_which_all_is_withheld_is_none(
         raise UnalignedError("the words do not fit the recording; check the text")
 
     monkeypatch.setattr(secure_module, "align", never)
-    with pytest.raises(InputError, match=r"(\d+) of \1 recordings withheld.*words do not fit"):
+    with raises_code("withheld") as error:
         export(corpus, tmp_path / "out", ["the"], ledger=ledger)
+    assert "8 of 8" in str(error.value) and "words do not fit" in str(error.value)
     assert [p.name for p in tmp_path.iterdir()] == ["state"]
     monkeypatch.setattr(secure_module, "align", known)
     assert export(corpus, tmp_path / "out", ["the", "and"], ledger=ledger).files == len(corpus)
@@ -162,21 +169,27 @@ def test_a_recording_that_cannot_be_read_is_withheld(
     bad = replace(corpus.utterances[0], path=tmp_path / "broken.wav")
     bad.path.write_bytes(b"no sound" * 99)
     spoilt = replace(corpus, utterances=(bad, *corpus.utterances[1:]), places=())
-    done = export(spoilt, tmp_path / "out", ["the"], ledger=Ledger(tmp_path / "ledger.jsonl"))
-    assert [name for name, _ in done.withheld] == [bad.id] and done.files == len(corpus) - 1
+    result = export(spoilt, tmp_path / "out", ["the"], ledger=Ledger(tmp_path / "ledger.jsonl"))
+    assert [entry.utterance for entry in result.withheld] == [bad.id]
+    assert result.files == len(corpus) - 1
 
 
-def test_doubts() -> None:
+def test_reasons_to_withhold_a_recording() -> None:
     words = [TimedWord("x", i, i + 1.0) for i in range(10)]
     sure = Alignment(tuple(words), 10.0)
-    assert doubt(sure, [Target(3, 3)]) == ""
+    assert find_doubt(sure, [Target(3, 3)]) is None
     shaky = replace(sure, words=(*words[:5], replace(words[5], confidence=0.2), *words[6:]))
-    assert doubt(shaky, [Target(1, 1)]) == ""
+    assert find_doubt(shaky, [Target(1, 1)]) is None
     for near in (4, 5, 6):
-        assert "not surely where" in doubt(shaky, [Target(near, near)])
-    assert "1 of 10 words" in doubt(shaky, [], strict=True)
+        doubt = find_doubt(shaky, [Target(near, near)])
+        assert doubt is not None and doubt.code == "doubtful-target"
+    doubt = find_doubt(shaky, [], strict=True)
+    assert doubt is not None and doubt.code == "doubtful-words" and "1 of 10" in str(doubt)
     other = replace(words[5], confidence=0.2, doubt="sound")
-    assert "does not sound" in doubt(replace(sure, words=(*words[:5], other, *words[6:])), [])
+    doubt = find_doubt(replace(sure, words=(*words[:5], other, *words[6:])), [])
+    assert doubt is not None and doubt.code == "doubtful-sound"
+    doubt = find_doubt(replace(sure, doubts=("speech that is not in the text",)), [])
+    assert doubt is not None and doubt.code == "doubtful-alignment"
 
 
 class Inverting:
@@ -200,77 +213,82 @@ def test_times_of_the_original_help_out_if_they_hold(
     corpus: Corpus, known: Known, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     moved = 0.0
-    originals = {load_native(one)[0].tobytes() for one in corpus}
+    originals = {load_native(utterance)[0].tobytes() for utterance in corpus}
 
     def align(audio: np.ndarray, rate: int, text: str, *, lang: str = "en") -> Alignment:
-        found = known(audio, rate, text)
+        alignment = known(audio, rate, text)
         if audio.tobytes() in originals:
-            return found
-        words = [replace(w, start=w.start + moved, end=w.end + moved) for w in found.words]
-        return Alignment(tuple(words), found.seconds, ("speech that is not in the text",))
+            return alignment
+        words = [replace(w, start=w.start + moved, end=w.end + moved) for w in alignment.words]
+        return Alignment(tuple(words), alignment.seconds, ("speech that is not in the text",))
 
     monkeypatch.setattr(secure_module, "align", align)
-    made = {"method": Inverting()}
-    assert export(corpus, tmp_path / "a", ["the"], **made).withheld == ()
+    voice = {"method": Inverting()}
+    assert export(corpus, tmp_path / "a", ["the"], **voice).withheld == ()
     strict = Settings(times="released")
-    with pytest.raises(InputError, match=r"8 of 8 .* not in the text"):
-        export(corpus, tmp_path / "b", ["the"], settings=strict, **made)
+    with raises_code("withheld") as error:
+        export(corpus, tmp_path / "b", ["the"], settings=strict, **voice)
+    assert "8 of 8" in str(error.value) and "not in the text" in str(error.value)
     moved = 0.06
-    with pytest.raises(InputError, match=r"8 of 8 .* moved words by 0\.06 s"):
-        export(corpus, tmp_path / "c", ["the"], **made)
+    with raises_code("withheld") as error:
+        export(corpus, tmp_path / "c", ["the"], **voice)
+    assert "8 of 8" in str(error.value) and "moved words by 0.06 s" in str(error.value)
 
 
 def test_one_purpose_for_a_dialogue(corpus: Corpus, tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "state" / "ledger.jsonl")
     first = corpus.select(speakers=[corpus.speakers[0]])
     export(first, tmp_path / "a", ["the"], ledger=ledger)
-    with pytest.raises(AlreadyExportedError, match=r"for purpose 'acoustic': both together"):
+    with raises_code("exported-recording", AlreadyExportedError) as error:
         export(corpus, tmp_path / "b", ["the"], ledger=ledger, purpose="text")
+    assert "for purpose 'acoustic'" in str(error.value)
     assert not (tmp_path / "b").exists()
-    with pytest.raises(AlreadyExportedError, match="with other settings"):
+    with raises_code("exported-form", AlreadyExportedError):
         export(first, tmp_path / "b", ["the"], ledger=ledger, settings=Settings(seconds=1.0))
-    with pytest.raises(AlreadyExportedError, match="with other settings"):
+    with raises_code("exported-form", AlreadyExportedError):
         export(first, tmp_path / "b", ["the", "and"], ledger=ledger)
     export(first, tmp_path / "again", ["the"], ledger=ledger)
-    rest = corpus.select(speakers=[corpus.speakers[1]])
-    export(rest, tmp_path / "t", ["the"], ledger=ledger, purpose="text")
+    second = corpus.select(speakers=[corpus.speakers[1]])
+    export(second, tmp_path / "t", ["the"], ledger=ledger, purpose="text")
     assert stat.S_IMODE(ledger.path.stat().st_mode) == 0o600
     text = ledger.path.read_text()
-    assert not any(one.id in text or one.speaker in text for one in corpus)
+    assert not any(name in text for u in corpus for name in (u.id, u.speaker))
     assert sorted(p.name for p in (tmp_path / "t").iterdir()) == ["export.json", "texts.jsonl"]
 
 
 def test_another_name_or_format_is_the_same_recording() -> None:
     rng = np.random.default_rng(0)
-    one, other = rng.uniform(-1, 1, 800), rng.uniform(-1, 1, 800)
+    first, second = rng.uniform(-1, 1, 800), rng.uniform(-1, 1, 800)
     text = "call me at five tomorrow Ann"
-    assert Marks.of(one, text).sound == Marks.of(one, "anything else").sound
-    assert Marks.of(one, text).words == Marks.of(other, text.upper() + "!").words != b""
-    assert Marks.of(one, "yes please").words == b""
+    assert Fingerprints.of(first, text).sound == Fingerprints.of(first, "anything else").sound
+    other = Fingerprints.of(second, text.upper() + "!")
+    assert Fingerprints.of(first, text).words == other.words != b""
+    assert Fingerprints.of(first, "yes please").words == b""
 
 
 def test_runs_at_once_share_one_ledger_and_no_folder(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "ledger.jsonl")
 
-    def one(number: int) -> Path:
-        marks = Marks(bytes([number]) * 32, b"")
-        said = [Dialogue(Name("dialogue", ("d",)), frozenset(), (marks,))]
-        with ledger.entered(said, "text", "form"), atomic_directory(tmp_path / "out") as made:
-            (made / str(number)).touch()
-            assert [path.name for path in made.iterdir()] == [str(number)]
-            assert stat.S_IMODE(made.stat().st_mode) == 0o700
-            return made
+    def run(number: int) -> Path:
+        fingerprints = Fingerprints(bytes([number]) * 32, b"")
+        dialogues = [Dialogue(Name("dialogue", ("d",)), frozenset(), (fingerprints,))]
+        entered = ledger.entered(dialogues, "text", "form")
+        with entered, atomic_directory(tmp_path / "out") as folder:
+            (folder / str(number)).touch()
+            assert [path.name for path in folder.iterdir()] == [str(number)]
+            assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+            return folder
 
     def tried(number: int) -> Path | None:
         try:
-            return one(number)
-        except InputError:  # another one was first to give the folder its name
+            return run(number)
+        except InputError:  # another run was the first to rename its folder
             return None
 
     with ThreadPoolExecutor(4) as pool:
-        made = [path for path in pool.map(tried, range(8)) if path]
-    assert len(set(made)) == len(made) >= 1
-    assert len(ledger.path.read_text().splitlines()) == 1 + len(made)
+        folders = [path for path in pool.map(tried, range(8)) if path]
+    assert len(set(folders)) == len(folders) >= 1
+    assert len(ledger.path.read_text().splitlines()) == 1 + len(folders)
     assert sorted(p.name for p in tmp_path.iterdir() if p.name[0] != ".") == ["ledger.jsonl", "out"]
 
 
@@ -288,38 +306,36 @@ def test_an_export_that_fails_leaves_nothing(
     assert [p.name for p in tmp_path.iterdir()] == ["state"]
     assert len(ledger.path.read_text().splitlines()) == 1
     ledger.path.write_text("{}\n")
-    with pytest.raises(InputError, match="not a ledger"):
+    with raises_code("damaged"):
         export(corpus, tmp_path / "out", ["the"], ledger=ledger)
 
 
 def test_slices_of_an_export(corpus: Corpus, folder: Path, tmp_path: Path) -> None:
     words = private(corpus, folder)
-    whole = export(corpus, tmp_path / "whole", words)
-    done = export(corpus, tmp_path / "out", words, settings=Settings(seconds=0.8))
+    uncut = export(corpus, tmp_path / "uncut", words)
+    result = export(corpus, tmp_path / "out", words, settings=Settings(seconds=0.8))
     cut = listed(tmp_path / "out")
-    assert done.files > whole.files and done.seconds <= whole.seconds + 1e-6
+    assert result.files > uncut.files and result.seconds <= uncut.seconds + 1e-6
     assert cut.speakers == ("unknown",)
-    together = sorted(w for one in listed(tmp_path / "whole") for w in _plain(one.transcript))
-    assert sorted(w for one in cut for w in _plain(one.transcript)) == together
-    assert [one.id for one in cut] == sorted(one.id for one in cut)
+    assert _all_words(cut) == _all_words(listed(tmp_path / "uncut"))
+    assert [piece.id for piece in cut] == sorted(piece.id for piece in cut)
 
 
 def test_a_recording_without_a_word_left_is_no_slice(corpus: Corpus, tmp_path: Path) -> None:
-    words = sorted({word.text for one in corpus for word in tokens(one.transcript)})
-    with pytest.raises(InputError, match="no word is left"):
-        export(corpus, tmp_path / "out", words, settings=Settings(seconds=1.0))
+    with raises_code("withheld"):
+        export(corpus, tmp_path / "out", _all_words(corpus), settings=Settings(seconds=1.0))
     assert not (tmp_path / "out").exists()
 
 
-def _plain(text: str) -> list[str]:
-    return [word.text for word in tokens(text)]
+def _all_words(corpus: Corpus) -> list[str]:
+    return sorted(word.text for u in corpus for word in spoken_words(u.transcript))
 
 
 def test_text_exports_keep_dialogues_together(corpus: Corpus, tmp_path: Path) -> None:
-    def finder(texts: Sequence[str], langs: Sequence[str]) -> list[Found]:
-        return [[(0, len(text.split()[0]), "PER")] for text in texts]
+    def finder(texts: Sequence[str], langs: Sequence[str]) -> list[list[TextSpan]]:
+        return [[TextSpan(0, len(text.split()[0]), "PER")] for text in texts]
 
-    typed = replaced_texts("en", SECRET, "typed")
+    typed = replace_with("en", SECRET, "typed")
     export(corpus, tmp_path / "out", [], purpose="text", finder=finder, replace=typed)
     lines = [json.loads(x) for x in (tmp_path / "out" / "texts.jsonl").read_text().splitlines()]
     assert len(lines) == 4 and all(len(line["texts"]) == 2 for line in lines)
@@ -327,19 +343,19 @@ def test_text_exports_keep_dialogues_together(corpus: Corpus, tmp_path: Path) ->
 
 
 def test_what_an_export_refuses(corpus: Corpus, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="nothing to be masked"):
+    with raises_code("empty"):
         export(corpus, tmp_path / "out", [])
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "x").touch()
-    with pytest.raises(InputError, match="not empty"):
+    with raises_code("exists"):
         export(corpus, tmp_path / "full", ["the"])
     mute = replace(corpus, utterances=(replace(corpus.utterances[0], transcript=" "),), places=())
-    with pytest.raises(InputError, match="without transcript"):
+    with raises_code("missing-transcript"):
         export(mute, tmp_path / "out", ["the"])
-    with pytest.raises(InputError, match="within the corpus"):
+    with raises_code("nested"):
         export(corpus, corpus.root / "out", ["the"])
-    with pytest.raises(InputError, match="within the corpus"):
-        cut_corpus(corpus, corpus.root / "out", Cutting(), secret=SECRET)
+    with raises_code("nested"):
+        slice_corpus(corpus, corpus.root / "out", SliceSettings(), secret=SECRET)
 
 
 def test_lists_of_words(tmp_path: Path) -> None:
@@ -348,49 +364,54 @@ def test_lists_of_words(tmp_path: Path) -> None:
     path.write_text("Ann Lee\n\n  Bonn \n")
     assert read_words(path) == ["Ann Lee", "Bonn"]
     path.write_text("Ann\n... \N{GRINNING FACE}\n")
-    with pytest.raises(InputError, match=r"words\.txt:2: no word"):
+    with raises_code("damaged") as error:
         read_words(path)
+    assert "words.txt:2" in str(error.value)
     path.write_text(" \n")
-    with pytest.raises(InputError, match=r"words\.txt: no word"):
+    with raises_code("empty"):
         read_words(path)
 
 
 def test_a_word_masked_once_is_masked_everywhere() -> None:
     texts = ["I met Anna of York", "ANNA'S house in the North", "of york, Anna-Maria", "nothing"]
 
-    def finder(texts: Sequence[str], langs: Sequence[str]) -> list[Found]:
-        return [[(6, 18, "PER")], [], [], []]
+    def finder(texts: Sequence[str], langs: Sequence[str]) -> list[list[TextSpan]]:
+        return [[TextSpan(6, 18, "PER")], [], [], []]
 
-    found = find_targets(texts, ["en"] * 4, finder=finder)
-    marked = [{at for t in one for at in range(t.first, t.last + 1)} for one in found]
-    assert marked == [{2, 3, 4}, {0}, {1, 2}, set()]
+    by_text = find_targets(texts, ["en"] * 4, finder=finder)
+    masked = [{i for t in targets for i in range(t.first, t.last + 1)} for targets in by_text]
+    assert masked == [{2, 3, 4}, {0}, {1, 2}, set()]
     phrase = find_targets(["new york", "new york is new"], ["en"] * 2, listed=["New York"])
-    assert [[(t.first, t.last) for t in one] for one in phrase] == [[(0, 1)], [(0, 1)]]
+    assert [[(t.first, t.last) for t in targets] for targets in phrase] == [[(0, 1)], [(0, 1)]]
 
 
 def test_cutting_a_corpus(corpus: Corpus, folder: Path, tmp_path: Path) -> None:
-    settings = Cutting(seconds=1.0)
-    done = cut_corpus(corpus, tmp_path / "out", settings, secret=SECRET, times=folder / "words.ctm")
-    assert done.left_out == () and done.utterances == len(corpus)
+    settings = SliceSettings(seconds=1.0)
+    times = folder / "words.ctm"
+    result = slice_corpus(corpus, tmp_path / "out", settings, secret=SECRET, times=times)
+    assert result.left_out == () and result.utterances == len(corpus)
     cut = listed(tmp_path / "out")
-    assert len(cut) == done.pieces > len(corpus)
-    samples = sum(len(load_native(one)[0]) for one in cut)
-    assert samples == sum(len(load_native(one)[0]) for one in corpus)
-    assert min(len(load_native(one)[0]) for one in cut) >= 16000
-    hard = cut_corpus(corpus, tmp_path / "hard", Cutting(seconds=0.5, hard="first"), secret=SECRET)
+    assert len(cut) == result.pieces > len(corpus)
+    sizes = [len(load_native(piece)[0]) for piece in cut]
+    assert sum(sizes) == sum(len(load_native(utterance)[0]) for utterance in corpus)
+    assert min(sizes) >= 16000
+    first_half_second = SliceSettings(seconds=0.5, hard="first")
+    hard = slice_corpus(corpus, tmp_path / "hard", first_half_second, secret=SECRET)
     assert hard.pieces == len(corpus)
-    assert {len(load_native(one)[0]) for one in listed(tmp_path / "hard")} == {8000}
+    assert {len(load_native(piece)[0]) for piece in listed(tmp_path / "hard")} == {8000}
     (tmp_path / "other.ctm").write_text("someone-else 1 0.1 0.2 hello\n")
-    with pytest.raises(InputError, match=r"8 recordings left out, nothing cut: no word times"):
-        cut_corpus(corpus, tmp_path / "no", settings, secret=SECRET, times=tmp_path / "other.ctm")
+    other = tmp_path / "other.ctm"
+    with raises_code("too-few") as error:
+        slice_corpus(corpus, tmp_path / "no", settings, secret=SECRET, times=other)
+    assert "8 recordings left out" in str(error.value)
     sound = np.random.default_rng(0).normal(0, 0.1, 2000).astype(np.float32)
     save_audio(tmp_path / "odd.flac", sound, 11_025)  # 0.05 s are 551 samples and a quarter
     odd = Utterance("odd", tmp_path / "odd.flac", "s")
-    with pytest.raises(InputError, match="no piece is long enough"):
-        cut_corpus(
+    with raises_code("too-few"):
+        slice_corpus(
             Corpus("odd", tmp_path / "o", (odd,)),
             tmp_path / "no",
-            Cutting(0.05, hard="first"),
+            SliceSettings(0.05, hard="first"),
             secret=SECRET,
         )
     assert not (tmp_path / "no").exists()
@@ -411,18 +432,17 @@ class Parrot:
 def test_verification_tells_a_mask_from_none(
     corpus: Corpus, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sottovoce.anonymise.recording import verify
-
-    monkeypatch.setattr(verify, "pick", lambda sound, rate, choices, rng: choices[0])
-    monkeypatch.setattr(verify, "times_at_speed", lambda *a, **k: [(0.0, 0.01)] * 99)
-    known = {hash(load_native(one)[0].tobytes()): one.transcript for one in corpus}
+    monkeypatch.setattr(verification, "guess_word", lambda sound, rate, choices, rng: choices[0])
+    monkeypatch.setattr(verification, "times_at_speed", lambda *a, **k: [(0.0, 0.01)] * 99)
+    known = {hash(load_native(u)[0].tobytes()): u.transcript for u in corpus}
     good = Verifier(Parrot(known))
     export(corpus, tmp_path / "out", private(corpus, folder), observe=good.observe)
     report = good.report(np.random.default_rng(0))
     assert report.open_before.hits == report.open_before.total == report.masked_words > 5
     assert report.open_recovery.hits == 0 and report.untouched and report.correlation == 0
-    assert report.to_dict()["open_recovery"]["high"] < 0.5
-    with pytest.raises(TooFewError, match="no word was masked"):
+    assert report.open_recovery.interval[1] < 0.5
+    assert report.to_dict()["open_recovery"] == report.open_recovery.to_dict()
+    with pytest.raises(TooFewError):
         Verifier(Parrot({})).report(np.random.default_rng(0))
 
 
@@ -430,15 +450,13 @@ def test_one_recording_is_no_measure_of_what_is_invented(
     corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who hears every masked word of the only recording has not invented them."""
-    from sottovoce.anonymise.recording import verify
-
-    monkeypatch.setattr(verify, "pick", lambda sound, rate, choices, rng: choices[0])
-    monkeypatch.setattr(verify, "times_at_speed", lambda *a, **k: [(0.0, 0.01)] * 99)
-    one = corpus.utterances[0]
-    alone = replace(corpus, utterances=(one,), places=())
+    monkeypatch.setattr(verification, "guess_word", lambda sound, rate, choices, rng: choices[0])
+    monkeypatch.setattr(verification, "times_at_speed", lambda *a, **k: [(0.0, 0.01)] * 99)
+    utterance = corpus.utterances[0]
+    alone = replace(corpus, utterances=(utterance,), places=())
     hearing = Verifier(Parrot({}))
-    monkeypatch.setattr(hearing.recogniser, "transcribe", lambda audio, rate: one.transcript)
-    words = [word.text for word in tokens(one.transcript)][::2]
+    monkeypatch.setattr(hearing.recogniser, "transcribe", lambda audio, rate: utterance.transcript)
+    words = [word.text for word in spoken_words(utterance.transcript)][::2]
     export(alone, tmp_path / "out", words, observe=hearing.observe)
     report = hearing.report(np.random.default_rng(0))
     assert report.open_recovery.hits == report.masked_words >= 3
@@ -446,15 +464,13 @@ def test_one_recording_is_no_measure_of_what_is_invented(
 
 
 def test_what_counts_as_touched_or_alike(corpus: Corpus, known: Known) -> None:
-    from sottovoce.anonymise.recording.mask import Masking, mask
-
     audio, rate = load_native(corpus.utterances[0])
-    found = known(audio, rate, corpus.utterances[0].transcript)
-    masked = mask(audio, rate, found, [Target(2, 2)], Masking(length=None))
-    assert untouched(audio, masked) and correlation(audio, masked) == 0
+    alignment = known(audio, rate, corpus.utterances[0].transcript)
+    masked = mask(audio, rate, alignment, [Target(2, 2)], MaskSettings(length=None))
+    assert is_untouched(audio, masked) and correlation(audio, masked) == 0
     spoilt = masked.audio.copy()
     spoilt[10] += np.float32(1e-4)
-    assert not untouched(audio, replace(masked, audio=spoilt))
+    assert not is_untouched(audio, replace(masked, audio=spoilt))
     for way in (1, -1):  # a mask that was none: the word itself, forwards or backwards
         leaking = masked.audio.copy()
         (span,) = masked.spans
@@ -467,15 +483,14 @@ def test_alike_by_chance_is_no_leak_but_mixing_is(
     how: Literal["noise", "beep"], corpus: Corpus, known: Known
 ) -> None:
     """A filling without the word is like it as other noise is; one mixed with it is more."""
-    from sottovoce.anonymise.recording.mask import Masking, mask
-
-    for one in corpus:
-        audio, rate = load_native(one)
-        found = known(audio, rate, one.transcript)
+    settings = MaskSettings(how, length=None)
+    for utterance in corpus:
+        audio, rate = load_native(utterance)
+        alignment = known(audio, rate, utterance.transcript)
         rng = np.random.default_rng(0)
-        masked = mask(audio, rate, found, [Target(2, 2)], Masking(how, length=None), rng=rng)
-        own, chance = correlation(audio, masked), correlation_by_chance(audio, masked)
-        assert own < correlation_limit(chance)
+        masked = mask(audio, rate, alignment, [Target(2, 2)], settings, rng=rng)
+        limit = correlation_limit(correlation_by_chance(audio, masked))
+        assert correlation(audio, masked) < limit
         mixed = masked.audio.copy()
         for span in masked.spans:
             mixed[slice(*span.after)] += audio[slice(*span.before)]

@@ -1,4 +1,4 @@
-"""One dialogue, one purpose: in halves, grown, under another name, and with runs that end badly."""
+"""One purpose per dialogue: in parts, with new recordings or names, and with runs that fail."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import itertools
 import json
 import multiprocessing
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -26,13 +27,13 @@ from sottovoce.anonymise.recording.export import Export, export_corpus
 from sottovoce.anonymise.recording.ledger import (
     AlreadyExportedError,
     Dialogue,
+    Fingerprints,
     Ledger,
-    Marks,
     Name,
-    names_of,
+    dialogue_names,
 )
 from sottovoce.anonymise.recording.secure import Settings
-from sottovoce.anonymise.recording.timing import Alignment, TimedWord
+from sottovoce.anonymise.recording.word_times import Alignment, TimedWord
 from sottovoce.core.errors import InputError
 from sottovoce.core.locks import locked
 from sottovoce.corpus.audio import save_audio
@@ -44,9 +45,9 @@ OTHER = {"acoustic": "text", "text": "acoustic"}
 
 def align(audio: np.ndarray, rate: int, text: str, *, lang: str = "en") -> Alignment:
     """Words of one length each."""
-    said = text.split()
-    length = len(audio) / rate / len(said)
-    words = [TimedWord(word, i * length, (i + 1) * length) for i, word in enumerate(said)]
+    texts = text.split()
+    length = len(audio) / rate / len(texts)
+    words = [TimedWord(word, i * length, (i + 1) * length) for i, word in enumerate(texts)]
     return Alignment(tuple(words), len(audio) / rate)
 
 
@@ -60,8 +61,8 @@ def utterance(tmp_path: Path) -> Callable[..., Utterance]:
             sound = np.random.default_rng(number).normal(0, 0.1, 16_000).astype(np.float32)
             save_audio(path, sound, 16_000)
         text = f"my number is not {number} but the other"
-        told: dict[str, object] = {"speaker": "ann", "session": "1", "transcript": text} | more
-        return Utterance(f"u{number}", path, **told)  # type: ignore[arg-type]
+        fields: dict[str, object] = {"speaker": "ann", "session": "1", "transcript": text} | more
+        return Utterance(f"u{number}", path, **fields)  # type: ignore[arg-type]
 
     return make
 
@@ -100,10 +101,11 @@ def test_half_a_dialogue_each_is_one_dialogue(
     first: str, named: dict[str, object], utterance: Callable[..., Utterance], give: Give
 ) -> None:
     """Both halves for one purpose may leave, in whatever order; the other purpose is refused."""
-    said = named if "speaker" not in named else named | {"speaker": "ann"}
-    give(first, utterance(1, **said))
-    with pytest.raises(AlreadyExportedError, match=r"other recordings of .* another --ledger"):
+    first_half = named if "speaker" not in named else named | {"speaker": "ann"}
+    give(first, utterance(1, **first_half))
+    with raises_code("exported-dialogue", AlreadyExportedError) as error:
         give(OTHER[first], utterance(2, **named))
+    assert "another --ledger" in str(error.value)
     give(first, utterance(2, **named), secret=Secret.reproducible(2))
 
 
@@ -113,12 +115,14 @@ def test_an_utterance_that_is_new_in_a_known_dialogue_is_remembered(
     """And so is the name that it came with."""
     give("acoustic", utterance(1), utterance(2))
     give("acoustic", utterance(1, session="2"), utterance(3, session="2"))
-    with pytest.raises(AlreadyExportedError, match="both together"):
+    with raises_code("exported-recording", AlreadyExportedError):
         give("text", utterance(3, speaker="somebody else"))
-    with pytest.raises(AlreadyExportedError, match=r"remove the lines with .{12}, .{12} from"):
+    with raises_code("exported-recording", AlreadyExportedError) as error:
         give("text", utterance(3))  # one export has the recording, the other its session
-    with pytest.raises(AlreadyExportedError, match="session ann/2"):
+    assert re.search("remove the lines with .{12}, .{12} from", str(error.value))
+    with raises_code("exported-dialogue", AlreadyExportedError) as error:
         give("text", utterance(4, session="2"))
+    assert "session ann/2" in str(error.value)
     give("text", utterance(4, session="3"))
 
 
@@ -137,13 +141,16 @@ def test_a_column_that_is_dropped_hides_no_dialogue(
     utterance: Callable[..., Utterance], give: Give
 ) -> None:
     give("acoustic", utterance(1, extra={"dialogue": "a"}))
-    with pytest.raises(AlreadyExportedError, match="give this session another"):
+    with raises_code("exported-dialogue", AlreadyExportedError) as error:
         give("text", utterance(2))
-    with pytest.raises(AlreadyExportedError, match="give this speaker another"):
+    assert "give this session another" in str(error.value)
+    with raises_code("exported-dialogue", AlreadyExportedError) as error:
         give("text", utterance(2, session=""))
+    assert "give this speaker another" in str(error.value)
     give("text", utterance(3, speaker="bob", session=""))
-    with pytest.raises(AlreadyExportedError, match="other recordings of speaker bob"):
+    with raises_code("exported-dialogue", AlreadyExportedError) as error:
         give("acoustic", utterance(4, speaker="bob", extra={"dialogue": "another run"}))
+    assert "speaker bob" in str(error.value)
 
 
 def test_a_text_without_readable_sound_is_remembered(
@@ -152,7 +159,7 @@ def test_a_text_without_readable_sound_is_remembered(
     """It leaves as text, so its sound may not follow once it can be read."""
     lost = replace(utterance(1), path=tmp_path / "in" / "lost.flac")
     give("text", lost)
-    with pytest.raises(AlreadyExportedError, match="both together"):
+    with raises_code("exported-recording", AlreadyExportedError):
         give("acoustic", utterance(1, speaker="somebody else"))
 
 
@@ -193,16 +200,18 @@ def test_only_a_lock_is_waited_for_whatever_the_message_says(
 
 
 def test_names_are_the_same_whatever_their_case_and_spaces() -> None:
-    assert Name("dialogue", (" Call  7",)).mark() == Name("dialogue", ("call 7",)).mark()
+    assert (
+        Name("dialogue", (" Call  7",)).normalised() == Name("dialogue", ("call 7",)).normalised()
+    )
     marks = {
-        Name("session", ("a", "b/c")).mark(),
-        Name("session", ("a/b", "c")).mark(),
-        Name("dialogue", ("a/b/c",)).mark(),
-        Name("speaker", ("a/b/c",)).mark(),
+        Name("session", ("a", "b/c")).normalised(),
+        Name("session", ("a/b", "c")).normalised(),
+        Name("dialogue", ("a/b/c",)).normalised(),
+        Name("speaker", ("a/b/c",)).normalised(),
     }
     assert len(marks) == 4
-    one = Utterance("u", Path("u"), "ann", extra={"dialogue": "  "})
-    assert names_of(one) == (Name("speaker", ("ann",)),)
+    utterance = Utterance("u", Path("u"), "ann", extra={"dialogue": "  "})
+    assert dialogue_names(utterance) == (Name("speaker", ("ann",)),)
 
 
 # =================================================================================== as a property
@@ -219,11 +228,12 @@ exports = st.lists(
 )
 
 
-def known(told: tuple[int, str, str, str]) -> tuple[Dialogue, set[object]]:
-    number, dialogue, session, speaker = told
-    one = Utterance("u", Path("u"), speaker, session=session, extra={"dialogue": dialogue})
-    name, *within = names_of(one)
-    return Dialogue(name, frozenset(within), (Marks(bytes([number]), b""),)), {number, name}
+def described(drawn: tuple[int, str, str, str]) -> tuple[Dialogue, set[object]]:
+    """Return a dialogue, and the recording and name that it shares with others."""
+    number, dialogue, session, speaker = drawn
+    utterance = Utterance("u", Path("u"), speaker, session=session, extra={"dialogue": dialogue})
+    name, *within = dialogue_names(utterance)
+    return Dialogue(name, frozenset(within), (Fingerprints(bytes([number]), b""),)), {number, name}
 
 
 @settings(max_examples=60, deadline=None)
@@ -236,12 +246,12 @@ def test_what_left_for_two_purposes_has_nothing_in_common(
     ledger = Ledger(tmp_path_factory.mktemp("ledger") / "ledger.jsonl")
     left: list[tuple[str, set[object]]] = []
     names_left: list[tuple[str, list[Name]]] = []
-    for purpose, said in runs:
-        each = [known(told) for told in said]
+    for purpose, utterances in runs:
+        each = [described(drawn) for drawn in utterances]
         try:
-            with ledger.entered([dialogue for dialogue, _ in each], purpose, "form"):
+            with ledger.entered([entry for entry, _ in each], purpose, "form"):
                 left += [(purpose, marks) for _, marks in each]
-                names_left += [(purpose, [one.name, *one.within]) for one, _ in each]
+                names_left += [(purpose, [dialogue.name, *dialogue.within]) for dialogue, _ in each]
         except AlreadyExportedError:
             assert left, "nothing has left before, so nothing may be refused"
     joined: list[tuple[set[str], set[object]]] = []
@@ -259,11 +269,13 @@ def test_what_left_for_two_purposes_has_nothing_in_common(
 
 
 def dialogue(number: int, name: str = "d") -> Dialogue:
-    return Dialogue(Name("dialogue", (name,)), frozenset(), (Marks(bytes([number]) * 32, b""),))
+    return Dialogue(
+        Name("dialogue", (name,)), frozenset(), (Fingerprints(bytes([number]) * 32, b""),)
+    )
 
 
 def test_a_run_that_fails_takes_back_nothing_of_another(tmp_path: Path) -> None:
-    """Two runs enter the same; one fails, the other is made: the ledger knows it."""
+    """Two runs enter the same; one fails, the other is written: the ledger keeps its entry."""
     ledger = Ledger(tmp_path / "ledger.jsonl")
 
     def fails() -> None:
@@ -304,55 +316,55 @@ RUN = """
 import sys, time
 from pathlib import Path
 from sottovoce.core.atomic_directory import atomic_directory
-from sottovoce.anonymise.recording.ledger import Dialogue, Ledger, Marks, Name
-one = Dialogue(Name("dialogue", ("d",)), frozenset(), (Marks(b"1" * 32, b""),))
+from sottovoce.anonymise.recording.ledger import Dialogue, Ledger, Fingerprints, Name
+entry = Dialogue(Name("dialogue", ("d",)), frozenset(), (Fingerprints(b"1" * 32, b""),))
 place = Path(sys.argv[1])
-with Ledger(place / "ledger.jsonl").entered([one], "acoustic", "form"):
-    with atomic_directory(place / "out") as made:
-        (made / "secured.flac").touch()
-        print(made, flush=True)
+with Ledger(place / "ledger.jsonl").entered([entry], "acoustic", "form"):
+    with atomic_directory(place / "out") as temporary:
+        (temporary / "secured.flac").touch()
+        print(temporary, flush=True)
         time.sleep(60)
 """
 
 
 def test_a_run_that_is_killed_stays_in_the_ledger(tmp_path: Path) -> None:
-    """It was entered before it was made: what is not known to have failed may have left."""
+    """It was entered before it was written, and it may have been given away."""
     command = [sys.executable, "-c", RUN, str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:
         assert run.stdout is not None
-        made = Path(run.stdout.readline().strip())
+        temporary = Path(run.stdout.readline().strip())
         run.send_signal(signal.SIGKILL)
-    assert (made / "secured.flac").exists() and not (tmp_path / "out").exists()
+    assert (temporary / "secured.flac").exists() and not (tmp_path / "out").exists()
     ledger = Ledger(tmp_path / "ledger.jsonl")
-    one = Dialogue(Name("dialogue", ("d",)), frozenset(), (Marks(b"1" * 32, b""),))
-    with pytest.raises(AlreadyExportedError) as refused, ledger.entered([one], "text", "form"):
+    entry = Dialogue(Name("dialogue", ("d",)), frozenset(), (Fingerprints(b"1" * 32, b""),))
+    with pytest.raises(AlreadyExportedError) as refused, ledger.entered([entry], "text", "form"):
         pass
-    with ledger.entered([one], "acoustic", "form"):
+    with ledger.entered([entry], "acoustic", "form"):
         pass
     exports = {json.loads(line)["export"] for line in ledger.path.read_text().splitlines()[1:]}
     assert len(exports) == 2 and any(export in str(refused.value) for export in exports)
 
 
-def _enter(path: Path, number: int, purpose: str, told: multiprocessing.Queue[str]) -> None:
+def _enter(path: Path, number: int, purpose: str, answers: multiprocessing.Queue[str]) -> None:
     try:
         with Ledger(path).entered([dialogue(number)], purpose, "form"):
-            told.put(purpose)
+            answers.put(purpose)
     except AlreadyExportedError:
-        told.put("")
+        answers.put("")
 
 
 def test_of_two_purposes_at_once_one_is_refused(tmp_path: Path) -> None:
     """Eight processes, each with another utterance of one dialogue."""
     context = multiprocessing.get_context("fork" if os.name == "posix" else None)
-    told = context.Queue()
+    queue = context.Queue()
     path = tmp_path / "ledger.jsonl"
     runs = [
-        context.Process(target=_enter, args=(path, number, purpose, told))
+        context.Process(target=_enter, args=(path, number, purpose, queue))
         for number, purpose in enumerate(["acoustic", "text"] * 4)
     ]
     for run in runs:
         run.start()
-    answers = [told.get(timeout=30) for _ in runs]
+    answers = [queue.get(timeout=30) for _ in runs]
     for run in runs:
         run.join()
     entered = [answer for answer in answers if answer]
@@ -364,10 +376,10 @@ ENTRY = {"export": "e", "day": "d", "purpose": "text", "form": "f", "name": "n"}
 
 
 @pytest.mark.parametrize(
-    ("lines", "why"),
+    ("lines", "code"),
     [
-        ([{"ledger": 1, "key": "00"}], "another version"),
-        ([{"ledger": 3, "key": "00"}], "another version"),
+        ([{"ledger": 1, "key": "00"}], "unsupported"),
+        ([{"ledger": 3, "key": "00"}], "unsupported"),
         ([], "damaged"),
         ([[]], "damaged"),
         ([{"ledger": 2}], "damaged"),
@@ -378,12 +390,12 @@ ENTRY = {"export": "e", "day": "d", "purpose": "text", "form": "f", "name": "n"}
         ([{"ledger": 2, "key": "00"}, ENTRY | {"within": [[]], "marks": []}], "damaged"),
     ],
 )
-def test_a_ledger_that_cannot_be_asked_is_one_line(
-    lines: list[Mapping[str, object]], why: str, tmp_path: Path
+def test_a_ledger_that_cannot_be_read_is_refused_and_kept(
+    lines: list[Mapping[str, object]], code: str, tmp_path: Path
 ) -> None:
     ledger = Ledger(tmp_path / "ledger.jsonl")
     text = "".join(json.dumps(line) + "\n" for line in lines)
     ledger.path.write_text(text)
-    with pytest.raises(InputError, match=why) as refused, ledger.entered([], "text", "form"):
+    with raises_code(code, InputError) as refused, ledger.entered([], "text", "form"):
         pass
     assert "\n" not in str(refused.value) and ledger.path.read_text() == text

@@ -1,29 +1,27 @@
-"""Masking: what is masked is gone, what is kept is untouched, sound and text agree."""
+"""Masked words are gone, kept samples are unchanged, sound and text agree."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
+from error_codes import raises_code
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sottovoce.anonymise.recording.mask import (
-    How,
-    Masked,
-    Masking,
-    Span,
+    MaskedRecording,
+    MaskedSpan,
+    MaskSettings,
+    MaskSound,
     Target,
     mask,
     mask_text,
 )
-from sottovoce.anonymise.recording.timing import Alignment, TimedWord
-from sottovoce.anonymise.recording.words import tokens
-from sottovoce.core.errors import InputError, UsageError
+from sottovoce.anonymise.recording.word_times import Alignment, TimedWord
+from sottovoce.anonymise.recording.words import spoken_words
 
 RATE = 8000
-HOWS: list[How] = ["silence", "noise", "beep", "cut"]
+MASK_SOUNDS: list[MaskSound] = ["silence", "noise", "beep", "cut"]
 
 
 def timed(*spans: tuple[float, float], seconds: float = 3.0) -> Alignment:
@@ -37,7 +35,7 @@ def sound(seconds: float = 3.0, seed: int = 0) -> np.ndarray:
 WORDS = timed((0.1, 0.4), (0.4, 0.7), (0.9, 1.3), (1.3, 1.35), (1.35, 1.8), (2.2, 2.6))
 
 
-def kept_identical(audio: np.ndarray, masked: Masked, ramp: float) -> bool:
+def kept_identical(audio: np.ndarray, masked: MaskedRecording, ramp: float) -> bool:
     """Whether everything but the masked spans and the ramps beside them is as it was, bit by bit.
 
     An independent reading of the result: it walks along both recordings.
@@ -58,23 +56,25 @@ def kept_identical(audio: np.ndarray, masked: Masked, ramp: float) -> bool:
     return True
 
 
-@pytest.mark.parametrize("how", HOWS)
+@pytest.mark.parametrize("how", MASK_SOUNDS)
 @pytest.mark.parametrize("length", [None, 0.4])
-def test_masked_words_are_replaced_and_the_rest_is_kept(how: How, length: float | None) -> None:
+def test_masked_words_are_replaced_and_the_rest_is_kept(
+    how: MaskSound, length: float | None
+) -> None:
     audio = sound()
-    masking = Masking(how=how, length=length)
-    done = mask(audio, RATE, WORDS, [Target(1, 1, "PER"), Target(5, 5)], masking)
-    assert [span.labels for span in done.spans] == [("PER",), ("PRIVATE",)]
-    assert kept_identical(audio, done, masking.ramp)
-    for span, (a, b) in zip(done.spans, [(0.4, 0.7), (2.2, 2.6)], strict=True):
+    settings = MaskSettings(how=how, length=length)
+    result = mask(audio, RATE, WORDS, [Target(1, 1, "PER"), Target(5, 5)], settings)
+    assert [span.labels for span in result.spans] == [("PER",), ("PRIVATE",)]
+    assert kept_identical(audio, result, settings.ramp)
+    for span, (a, b) in zip(result.spans, [(0.4, 0.7), (2.2, 2.6)], strict=True):
         assert span.before[0] <= (a - 0.03) * RATE and span.before[1] >= (b + 0.03) * RATE
         size = span.after[1] - span.after[0]
         wanted = round(0.4 * RATE) if length else span.before[1] - span.before[0]
         assert size == (0 if how == "cut" else wanted)
         if how == "silence":
-            assert not done.audio[slice(*span.after)].any()
-    assert done.words[1] is None and done.words[5] is None
-    assert sum(word is not None for word in done.words) == 4
+            assert not result.audio[slice(*span.after)].any()
+    assert result.words[1] is None and result.words[5] is None
+    assert sum(word is not None for word in result.words) == 4
 
 
 @given(
@@ -82,74 +82,81 @@ def test_masked_words_are_replaced_and_the_rest_is_kept(how: How, length: float 
     st.data(),
 )
 def test_laws(steps: list[tuple[float, float]], data: st.DataObject) -> None:
-    at, spans = 0.0, []
+    position, spans = 0.0, []
     for gap, length in steps:
-        spans.append((at + gap, at + gap + length))
-        at += gap + length
-    said = timed(*spans, seconds=round(at + 0.1, 3))
-    audio = sound(said.seconds)
-    said = Alignment(said.words, len(audio) / RATE)
+        spans.append((position + gap, position + gap + length))
+        position += gap + length
+    alignment = timed(*spans, seconds=round(position + 0.1, 3))
+    audio = sound(alignment.seconds)
+    alignment = Alignment(alignment.words, len(audio) / RATE)
     chosen = data.draw(st.sets(st.integers(0, len(steps) - 1)))
-    how = data.draw(st.sampled_from(HOWS))
+    how = data.draw(st.sampled_from(MASK_SOUNDS))
     fixed: float | None = data.draw(st.sampled_from([None, 0.25]))
-    masking = Masking(how=how, length=fixed)
-    done = mask(audio, RATE, said, [Target(i, i) for i in sorted(chosen)], masking)
-    assert kept_identical(audio, done, masking.ramp)
-    assert chosen <= {i for i, word in enumerate(done.words) if word is None}
+    settings = MaskSettings(how=how, length=fixed)
+    result = mask(audio, RATE, alignment, [Target(i, i) for i in sorted(chosen)], settings)
+    assert kept_identical(audio, result, settings.ramp)
+    assert chosen <= {i for i, word in enumerate(result.words) if word is None}
     for i in chosen:  # no sample of a masked word is left
         a, b = spans[i]
-        inside = [s for s in done.spans if s.before[0] <= a * RATE and b * RATE <= s.before[1] + 1]
+        inside = [
+            s for s in result.spans if s.before[0] <= a * RATE and b * RATE <= s.before[1] + 1
+        ]
         assert len(inside) == 1
-    for i, word in enumerate(done.words):
-        if word is None or not len(done.audio):
+    for i, word in enumerate(result.words):
+        if word is None or not len(result.audio):
             continue  # a kept word is where the new axis says: at least half of it
         a, b = round(word.start * RATE), round(word.end * RATE)
-        assert 0 <= a < b <= len(done.audio)
+        assert 0 <= a < b <= len(result.audio)
         assert b - a >= (spans[i][1] - spans[i][0]) * RATE / 2 - 2
     if not chosen:
-        assert np.array_equal(audio, done.audio)
+        assert np.array_equal(audio, result.audio)
 
 
 def test_neighbours_make_one_span_with_the_pause_between() -> None:
-    said = timed((0.1, 0.4), (0.7, 1.0), (1.1, 1.5))
+    alignment = timed((0.1, 0.4), (0.7, 1.0), (1.1, 1.5))
     for targets in ([Target(0, 1, "PER")], [Target(0, 0, "PER"), Target(1, 1, "PER")]):
-        (span,) = mask(sound(), RATE, said, targets).spans
+        (span,) = mask(sound(), RATE, alignment, targets).spans
         assert (span.first, span.last, span.labels) == (0, 1, ("PER",))
 
 
 def test_a_word_that_two_pads_would_swallow_goes_too() -> None:
-    done = mask(sound(), RATE, WORDS, [Target(2, 2), Target(4, 4)])
-    assert done.words[3] is None and len(done.spans) == 1
+    result = mask(sound(), RATE, WORDS, [Target(2, 2), Target(4, 4)])
+    assert result.words[3] is None and len(result.spans) == 1
 
 
 def test_the_filling_knows_nothing_of_what_it_replaces() -> None:
-    one, other = sound(), sound()
-    other[round(0.4 * RATE) : round(0.7 * RATE)] = 0.9
-    for how in HOWS:
+    first, second = sound(), sound()
+    second[round(0.4 * RATE) : round(0.7 * RATE)] = 0.9
+    for how in MASK_SOUNDS:
         a, b = (
-            mask(x, RATE, WORDS, [Target(1, 1)], Masking(how), rng=np.random.default_rng(1))
-            for x in (one, other)
+            mask(x, RATE, WORDS, [Target(1, 1)], MaskSettings(how), rng=np.random.default_rng(1))
+            for x in (first, second)
         )
         assert np.array_equal(a.audio, b.audio)
 
 
 def test_text_loses_the_same_words() -> None:
     text = "Well: Ann Lee met (Bob), in Bonn!"
-    spans = [Span(1, 2, ("PER",), (0, 0), (0, 0)), Span(6, 6, ("LOC",), (0, 0), (0, 0))]
-    assert mask_text(text, tokens(text), spans, typed=False) == "Well: met (Bob), in!"
-    assert mask_text(text, tokens(text), spans, typed=True) == "Well: <PER> met (Bob), in <LOC>!"
-    assert mask_text(text, tokens(text), [], typed=False) == text
+    spans = [MaskedSpan(1, 2, ("PER",), (0, 0), (0, 0)), MaskedSpan(6, 6, ("LOC",), (0, 0), (0, 0))]
+    assert mask_text(text, spoken_words(text), spans, typed=False) == "Well: met (Bob), in!"
+    assert (
+        mask_text(text, spoken_words(text), spans, typed=True) == "Well: <PER> met (Bob), in <LOC>!"
+    )
+    assert mask_text(text, spoken_words(text), [], typed=False) == text
 
 
 def test_what_is_refused() -> None:
-    with pytest.raises(InputError, match="align what is to be masked"):
+    with raises_code("mismatch"):
         mask(sound(2.0), RATE, WORDS, [])
-    with pytest.raises(InputError, match="words 5 to 6 of 6"):
+    with raises_code("out-of-range") as error:
         mask(sound(), RATE, WORDS, [Target(5, 6)])
-    wrong: dict[str, Any]
-    for wrong in ({"how": "reverse"}, {"pad": -1.0}, {"ramp": 1.0}, {"length": 0.0}):
-        with pytest.raises(UsageError):
-            Masking(**wrong)
-    with pytest.raises(InputError, match="word 2"):
+    assert "words 5 to 6 of 6" in str(error.value)
+    with raises_code("unknown-name"):
+        MaskSettings(how="reverse")  # type: ignore[arg-type]
+    for wrong in ({"pad": -1.0}, {"ramp": 1.0}, {"length": 0.0}):
+        with raises_code("out-of-range"):
+            MaskSettings(**wrong)  # type: ignore[arg-type]
+    with raises_code("out-of-range") as error:
         timed((0.1, 0.4), (0.3, 0.5))
-    assert Masking.strict().pad == 0.05
+    assert "word 2" in str(error.value)
+    assert MaskSettings.strict().pad == 0.05

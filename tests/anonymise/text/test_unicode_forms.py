@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sottovoce.anonymise.keys import Secret
-from sottovoce.anonymise.recording.sensitive import find_targets, private_words
+from sottovoce.anonymise.recording.private_words import detect_private, find_targets
 from sottovoce.anonymise.text import TextAnonymiser, find_private
 from sottovoce.anonymise.text.replace import STRATEGIES
 from sottovoce.anonymise.text.tokens import tokenise
@@ -79,8 +79,8 @@ def test_private_words_by_index_and_in_recordings() -> None:
     words = TEXT.rstrip(".").split()
     asked = find_private(list(map(apart, words)), "fr")
     assert asked == find_private(words, "fr") and asked
-    assert find_targets([apart(TEXT)], ["fr"], finder=private_words) == find_targets(
-        [TEXT], ["fr"], finder=private_words
+    assert find_targets([apart(TEXT)], ["fr"], finder=detect_private) == find_targets(
+        [TEXT], ["fr"], finder=detect_private
     )
     assert find_targets([apart("chez lefèvre")], ["fr"], listed=["Lefèvre"])
 

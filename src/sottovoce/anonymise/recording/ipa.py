@@ -1,7 +1,7 @@
 """IPA, as espeak-ng writes it, in terms of the 39 phones of the English acoustic model.
 
-The model is used as a broad phonetic one: a sound that English lacks becomes the nearest sound, or
-two in a row, that English has. For finding when something was said that is close enough.
+The model is used as a broad phonetic model: a sound that English lacks becomes the nearest sound,
+or the two sounds in a row, that English has. That is exact enough to find when a word was said.
 """
 
 from __future__ import annotations
@@ -24,49 +24,64 @@ eɪ EY | aɪ AY | ɔɪ OY | aʊ AW | oʊ OW | əʊ OW | ʌʊ OW | ɔʏ OY | ɔø
 au AW | oi OY | ʊɹ UH R | ɔɹ AO R | ɑɹ AA R | ɛɹ EH R | ɪɹ IH R | oːɹ AO R | aɪɚ AY ER
 """
 _NASAL = "\u0303"
+_C_CEDILLA = "\ue000"
 _IGNORED = set(
     "ˈˌːˑ.‿'ʲʰʷˠˤ|‖↗↘-_ \u0361\u035c\u0329\u032f\u0325\u030a\u031e\u031d\u0306\u0308\u032a"
 )
 
 
-def _read(table: str) -> dict[str, tuple[str, ...]]:
+def _read_table(table: str) -> dict[str, tuple[str, ...]]:
     entries = (entry.split() for line in table.strip().splitlines() for entry in line.split("|"))
     return {sound: tuple(phones) for sound, *phones in entries}
 
 
-SOUNDS = _read(_TABLE)
-"""IPA to phones; some sounds have none."""
-LONGEST = max(map(len, SOUNDS))
+_PHONES = _read_table(_TABLE)
+"""Phones by IPA sound; glottal stops have none."""
+_LONGEST_SOUND = max(map(len, _PHONES))
 
 
-def to_phones(ipa: str) -> tuple[str, ...]:
-    """The phones of a word in IPA; the longest known sounds first.
+def ipa_to_phones(ipa: str) -> tuple[str, ...]:
+    """Return the phones of a word in IPA; the longest sounds of the table are matched first.
 
-    >>> to_phones("ʃtˈɾɑːsə"), to_phones("bɔ̃ʒˈuʁ")
+    Parameters
+    ----------
+    ipa : str
+        A word in IPA; stress, length and similar marks are ignored.
+
+    Raises
+    ------
+    InputError
+        ``unsupported`` if a sound is not in the table.
+
+    >>> ipa_to_phones("ʃtˈɾɑːsə"), ipa_to_phones("bɔ̃ʒˈuʁ")
     (('SH', 'T', 'D', 'AA', 'S', 'AH'), ('B', 'AO', 'NG', 'ZH', 'UW', 'R'))
     """
-    marks = unicodedata.normalize("NFD", ipa.replace("ç", "\ue000"))  # NFD would take it apart
-    plain = "".join(sign for sign in marks if sign not in _IGNORED).replace("\ue000", "ç")
+    decomposed = unicodedata.normalize("NFD", ipa.replace("ç", _C_CEDILLA))  # ç stays whole
+    plain = "".join(char for char in decomposed if char not in _IGNORED).replace(_C_CEDILLA, "ç")
     phones: list[str] = []
-    place = 0
-    while place < len(plain):
-        if plain[place] == _NASAL:  # a nasal vowel becomes a vowel and a nasal
+    position = 0
+    while position < len(plain):
+        if plain[position] == _NASAL:  # a nasal vowel becomes a vowel and a nasal
             phones.append("NG")
-            place += 1
+            position += 1
             continue
-        size = next((n for n in range(LONGEST, 0, -1) if plain[place : place + n] in SOUNDS), 0)
+        sizes = range(_LONGEST_SOUND, 0, -1)
+        size = next((n for n in sizes if plain[position : position + n] in _PHONES), 0)
         if not size:
-            raise InputError(f"IPA sound {plain[place]!r} is not known; give the word another way")
-        phones += SOUNDS[plain[place : place + size]]
-        place += size
+            raise InputError(
+                f"IPA sound {plain[position]!r} is not known; give the word another way",
+                code="unsupported",
+            )
+        phones += _PHONES[plain[position : position + size]]
+        position += size
     return tuple(phones)
 
 
-NAMES = {
+PHONE_TO_IPA = {
     "AA": "ɑ", "AE": "æ", "AH": "ʌ", "AO": "ɔ", "AW": "aʊ", "AY": "aɪ", "B": "b", "CH": "tʃ",
     "D": "d", "DH": "ð", "EH": "ɛ", "ER": "ɝ", "EY": "eɪ", "F": "f", "G": "ɡ", "HH": "h",
     "IH": "ɪ", "IY": "i", "JH": "dʒ", "K": "k", "L": "l", "M": "m", "N": "n", "NG": "ŋ",
     "OW": "oʊ", "OY": "ɔɪ", "P": "p", "R": "ɹ", "S": "s", "SH": "ʃ", "T": "t", "TH": "θ",
     "UH": "ʊ", "UW": "u", "V": "v", "W": "w", "Y": "j", "Z": "z", "ZH": "ʒ",
 }  # fmt: skip
-"""The phones of the model in IPA."""
+"""IPA by phone of the acoustic model."""

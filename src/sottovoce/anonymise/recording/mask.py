@@ -1,8 +1,9 @@
-"""Words taken out of a recording, and the same words out of its text.
+"""Remove words from a recording and from its text.
 
-A masked stretch is replaced, never mixed with something or turned round: what was there is gone.
-By default it becomes as long as every other masked stretch, since its length tells words apart. The
-kept side fades over a few milliseconds; beyond that no sample is touched.
+A masked stretch is replaced, never mixed with another sound or reversed: nothing of the original
+is left. By default all masked stretches get the same length, since the length of a word helps to
+guess it. The kept audio fades over a few milliseconds towards a masked stretch; apart from that no
+kept sample changes.
 """
 
 from __future__ import annotations
@@ -12,83 +13,89 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sottovoce.anonymise.recording.timing import Alignment, TimedWord
+from sottovoce.anonymise.recording.word_times import Alignment, TimedWord
 from sottovoce.anonymise.recording.words import Token
 from sottovoce.core.errors import InputError, UsageError
-from sottovoce.core.types import Audio
+from sottovoce.core.types import Audio, FloatArray
 
-How = Literal["silence", "noise", "beep", "cut"]
+MaskSound = Literal["silence", "noise", "beep", "cut"]
 
-BEEP = 1000.0
-"""Hertz."""
-REACH = 3
+BEEP_HZ = 1000.0
+PAUSE_PADS = 3
 """Where there is a pause beside a word, the mask reaches this many pads into it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Masking:
+class MaskSettings:
     """How words are masked."""
 
-    how: How = "silence"
+    how: MaskSound = "silence"
+    """What replaces the words."""
     pad: float = 0.03
-    """Seconds beyond both ends of a word: times are estimates."""
+    """Seconds masked beyond both ends of a word, since times are estimates; 0 to 1."""
     ramp: float = 0.005
-    """Seconds over which the kept side fades."""
+    """Seconds over which the kept audio fades; 0 to 0.1."""
     length: float | None = 0.4
-    """Seconds of every masked stretch; None leaves each as long as its words were."""
+    """Seconds of every masked stretch, 0.02 to 10; None keeps the length of the words."""
 
     def __post_init__(self) -> None:
-        if self.how not in get_args(How):
-            raise UsageError(f"mask {self.how!r}; choose {', '.join(get_args(How))}")
+        if self.how not in get_args(MaskSound):
+            raise UsageError(
+                f"mask {self.how!r}; choose {', '.join(get_args(MaskSound))}", code="unknown-name"
+            )
         for name, value, most in (("pad", self.pad, 1), ("ramp", self.ramp, 0.1)):
             if not 0 <= value <= most:
-                raise UsageError(f"{name} of {value:g} s; give 0 to {most} s")
+                raise UsageError(f"{name} of {value:g} s; give 0 to {most} s", code="out-of-range")
         if self.length is not None and not 0.02 <= self.length <= 10:
-            raise UsageError(f"length of {self.length:g} s; give 0.02 to 10 s, or none")
+            raise UsageError(
+                f"length of {self.length:g} s; give 0.02 to 10 s, or none", code="out-of-range"
+            )
 
     @classmethod
-    def strict(cls) -> Masking:
-        """A wider pad: fewer ends of words left, more of their neighbours lost."""
+    def strict(cls) -> MaskSettings:
+        """Return settings with a wider pad, which takes more of the neighbouring words."""
         return cls(pad=0.05)
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Words to be masked together: ``words[first : last + 1]``, and what they are."""
+    """Words to be masked together: ``words[first : last + 1]``."""
 
     first: int
     last: int
     label: str = "PRIVATE"
+    """Why they are masked, such as ``PER``."""
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
-    """A stretch that was masked: samples before, samples after, and the words in it."""
+class MaskedSpan:
+    """A masked stretch and the words in it."""
 
     first: int
     last: int
     labels: tuple[str, ...]
     before: tuple[int, int]
+    """First sample and sample after the last in the original."""
     after: tuple[int, int]
+    """The same in the masked recording."""
 
 
 @dataclass(frozen=True, slots=True)
-class Masked:
+class MaskedRecording:
     """A recording without some of its words."""
 
     audio: Audio
     rate: int
-    spans: tuple[Span, ...]
+    spans: tuple[MaskedSpan, ...]
     words: tuple[TimedWord | None, ...]
-    """All words on the new time axis; None for those that were masked."""
+    """All words with their times in the masked recording; None for those that were masked."""
 
     @property
     def alignment(self) -> Alignment:
-        """The words that are left, on the new time axis."""
-        kept = tuple(word for word in self.words if word is not None)
-        return Alignment(kept, len(self.audio) / self.rate)
+        """The remaining words with their times in the masked recording."""
+        remaining = tuple(word for word in self.words if word is not None)
+        return Alignment(remaining, len(self.audio) / self.rate)
 
 
 def mask(
@@ -96,127 +103,156 @@ def mask(
     rate: int,
     alignment: Alignment,
     targets: Iterable[Target],
-    masking: Masking = Masking(),  # frozen
+    settings: MaskSettings = MaskSettings(),  # frozen
     *,
     rng: np.random.Generator | None = None,
-) -> Masked:
-    """Replace the target words; ``rng`` draws the noise.
+) -> MaskedRecording:
+    """Replace the target words of a recording.
 
-    A word of which less than half would be left, between two masked ones, is masked with them.
+    A word between two masked ones of which less than half would be left is masked with them.
+
+    Parameters
+    ----------
+    audio : Audio
+        Samples of one channel.
+    rate : int
+        Sampling rate in Hz.
+    alignment : Alignment
+        The times of all words of the recording.
+    targets : iterable of Target
+        The words to be masked.
+    settings : MaskSettings, optional
+        What replaces them, and how wide.
+    rng : numpy.random.Generator, optional
+        Draws the noise.
+
+    Raises
+    ------
+    InputError
+        ``mismatch`` if the alignment is of a recording of another length, ``out-of-range`` if a
+        target is not among its words.
     """
     if abs(len(audio) / rate - alignment.seconds) > 0.5 / rate + 1e-6:
         raise InputError(
             f"{len(audio) / rate:.3f} s of audio with times for {alignment.seconds:.3f} s; align "
-            "what is to be masked"
+            "what is to be masked",
+            code="mismatch",
         )
-    marked = _marked(alignment, list(targets))
-    spans = _spans(alignment, marked, masking, rate, len(audio))
-    while swallowed := _swallowed(alignment, marked, spans, rate):
-        marked |= dict.fromkeys(swallowed, "")
-        spans = _spans(alignment, marked, masking, rate, len(audio))
-    kept = [end for span in spans for end in span.before]
-    kept = [0, *kept, len(audio)]
-    pieces = [audio[a:b] for a, b in zip(kept[::2], kept[1::2], strict=True)]
-    filler = _Filler(pieces, rate, masking, rng or np.random.default_rng())
-    return _assemble(pieces, spans, filler, alignment, marked, rate, masking)
+    labels = _labels_by_word(alignment, list(targets))
+    spans = _spans(alignment, labels, settings, rate, len(audio))
+    while mostly_covered := _mostly_covered(alignment, labels, spans, rate):
+        labels |= dict.fromkeys(mostly_covered, "")
+        spans = _spans(alignment, labels, settings, rate, len(audio))
+    edges = [0, *(edge for span in spans for edge in span.before), len(audio)]
+    pieces = [audio[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
+    filler = _Filler(pieces, rate, settings, rng or np.random.default_rng())
+    return _assemble(pieces, spans, filler, alignment, rate, settings)
 
 
-# ======================================================================================= the spans
+# ========================================================================================== spans
 
 
-def _marked(alignment: Alignment, targets: Sequence[Target]) -> dict[int, str]:
+def _labels_by_word(alignment: Alignment, targets: Sequence[Target]) -> dict[int, str]:
     count = len(alignment.words)
-    marked: dict[int, str] = {}
-    for one in targets:
-        if not 0 <= one.first <= one.last < count:
-            raise InputError(f"words {one.first} to {one.last} of {count}; correct the targets")
-        marked |= dict.fromkeys(range(one.first, one.last + 1), one.label)
-    return marked
+    labels: dict[int, str] = {}
+    for target in targets:
+        if not 0 <= target.first <= target.last < count:
+            raise InputError(
+                f"words {target.first} to {target.last} of {count}; correct the targets",
+                code="out-of-range",
+            )
+        labels |= dict.fromkeys(range(target.first, target.last + 1), target.label)
+    return labels
 
 
 def _spans(
-    alignment: Alignment, marked: dict[int, str], masking: Masking, rate: int, size: int
-) -> list[Span]:
-    """Runs of marked words with their pads; runs that touch, ramps included, are one."""
-    words, spans = alignment.words, list[Span]()
-    for at in sorted(marked):
-        gap_before = words[at].start - (words[at - 1].end if at else 0.0)
-        after = words[at + 1].start if at + 1 < len(words) else alignment.seconds
-        start = words[at].start - _pad(gap_before, masking.pad)
-        end = words[at].end + _pad(after - words[at].end, masking.pad)
-        a, b = max(0, int(np.floor(start * rate))), min(size, int(np.ceil(end * rate)))
-        labels = (marked[at],) if marked[at] else ()
+    alignment: Alignment, labels: dict[int, str], settings: MaskSettings, rate: int, size: int
+) -> list[MaskedSpan]:
+    """Pad the words to be masked, and join those that touch, ramps included."""
+    words, spans = alignment.words, list[MaskedSpan]()
+    for index in sorted(labels):
+        word = words[index]
+        gap_before = word.start - (words[index - 1].end if index else 0.0)
+        next_start = words[index + 1].start if index + 1 < len(words) else alignment.seconds
+        start = word.start - _pad(gap_before, settings.pad)
+        end = word.end + _pad(next_start - word.end, settings.pad)
+        first_sample = max(0, int(np.floor(start * rate)))
+        end_sample = min(size, int(np.ceil(end * rate)))
+        label = (labels[index],) if labels[index] else ()
         last = spans[-1] if spans else None
-        touching = last and (a <= last.before[1] + 2 * masking.ramp * rate or last.last == at - 1)
-        if last and touching:
-            labels = tuple(dict.fromkeys((*last.labels, *labels)))
-            spans[-1] = Span(last.first, at, labels, (last.before[0], b), (0, 0))
+        if last and (
+            first_sample <= last.before[1] + 2 * settings.ramp * rate or last.last == index - 1
+        ):
+            joined = tuple(dict.fromkeys((*last.labels, *label)))
+            samples = (last.before[0], end_sample)
+            spans[-1] = MaskedSpan(last.first, index, joined, samples, (0, 0))
         else:
-            spans.append(Span(at, at, labels, (a, b), (0, 0)))
+            spans.append(MaskedSpan(index, index, label, (first_sample, end_sample), (0, 0)))
     return spans
 
 
 def _pad(gap: float, pad: float) -> float:
-    return pad if gap <= pad else min(gap, REACH * pad)
+    return pad if gap <= pad else min(gap, PAUSE_PADS * pad)
 
 
-def _swallowed(
-    alignment: Alignment, marked: dict[int, str], spans: Sequence[Span], rate: int
+def _mostly_covered(
+    alignment: Alignment, labels: dict[int, str], spans: Sequence[MaskedSpan], rate: int
 ) -> list[int]:
-    """Words that are not marked but of which the spans leave less than half."""
-    lost = []
-    for at, word in enumerate(alignment.words):
-        a, b = word.start * rate, word.end * rate
-        covered = sum(max(0.0, min(b, span.before[1]) - max(a, span.before[0])) for span in spans)
-        if at not in marked and covered > (b - a) / 2:
-            lost.append(at)
-    return lost
+    """Find words that are not masked but of which the spans leave less than half."""
+    indices = []
+    for index, word in enumerate(alignment.words):
+        start, end = word.start * rate, word.end * rate
+        covered = sum(
+            max(0.0, min(end, span.before[1]) - max(start, span.before[0])) for span in spans
+        )
+        if index not in labels and covered > (end - start) / 2:
+            indices.append(index)
+    return indices
 
 
-# ====================================================================================== the sound
+# ========================================================================================== sound
 
 
 def _assemble(
     pieces: Sequence[Audio],
-    spans: Sequence[Span],
+    spans: Sequence[MaskedSpan],
     filler: _Filler,
     alignment: Alignment,
-    marked: dict[int, str],
     rate: int,
-    masking: Masking,
-) -> Masked:
-    """Kept pieces and what stands for the masked ones, in turn; and where the words are now."""
-    out: list[Audio] = []
-    done: list[Span] = []
+    settings: MaskSettings,
+) -> MaskedRecording:
+    """Join kept pieces and fillings in turn, and compute where the words are now."""
+    parts: list[Audio] = []
+    placed: list[MaskedSpan] = []
     words: list[TimedWord | None] = []
-    size, before, next_word = 0, 0, 0
-    for place, piece in enumerate(pieces):
-        stop = spans[place].first if place < len(spans) else len(alignment.words)
-        low, high = before / rate, (before + len(piece)) / rate
-        shift = (size - before) / rate
-        words += [_moved(alignment.words[at], low, high, shift) for at in range(next_word, stop)]
-        out.append(_faded(piece, rate, masking.ramp, place > 0, place < len(spans)))
+    size, position, next_word = 0, 0, 0
+    for index, piece in enumerate(pieces):
+        stop = spans[index].first if index < len(spans) else len(alignment.words)
+        low, high = position / rate, (position + len(piece)) / rate
+        shift = (size - position) / rate
+        words += [_shifted(alignment.words[i], low, high, shift) for i in range(next_word, stop)]
+        parts.append(_fade(piece, rate, settings.ramp, index > 0, index < len(spans)))
         size += len(piece)
-        if place < len(spans):
-            span = spans[place]
+        if index < len(spans):
+            span = spans[index]
             filling = filler.fill(span.before[1] - span.before[0])
-            out.append(filling)
-            done.append(replace(span, after=(size, size + len(filling))))
+            parts.append(filling)
+            placed.append(replace(span, after=(size, size + len(filling))))
             size += len(filling)
-            before = span.before[1]
+            position = span.before[1]
             words += [None] * (span.last + 1 - span.first)
             next_word = span.last + 1
-    return Masked(np.concatenate(out), rate, tuple(done), tuple(words))
+    return MaskedRecording(np.concatenate(parts), rate, tuple(placed), tuple(words))
 
 
-def _moved(word: TimedWord, low: float, high: float, shift: float) -> TimedWord:
-    """A kept word on the new time axis, without what the pad of a neighbour took of it."""
+def _shifted(word: TimedWord, low: float, high: float, shift: float) -> TimedWord:
+    """Move a kept word on the time axis and clip what the pad of a neighbour took of it."""
     start, end = max(word.start, low), min(word.end, high)
     return replace(word, start=start + shift, end=end + shift, phones=())
 
 
-def _faded(piece: Audio, rate: int, ramp: float, left: bool, right: bool) -> Audio:
-    """A kept piece with raised-cosine ramps towards masked neighbours."""
+def _fade(piece: Audio, rate: int, ramp: float, left: bool, right: bool) -> Audio:
+    """Apply raised-cosine ramps on the sides of masked neighbours."""
     width = min(round(ramp * rate), len(piece) // 2)
     if not width or not (left or right):
         return piece
@@ -230,42 +266,52 @@ def _faded(piece: Audio, rate: int, ramp: float, left: bool, right: bool) -> Aud
 
 
 class _Filler:
-    """What stands for masked words; it is made of the kept sound only."""
+    """Makes what replaces masked words, from the kept audio only."""
 
     def __init__(
-        self, pieces: Sequence[Audio], rate: int, masking: Masking, rng: np.random.Generator
+        self, pieces: Sequence[Audio], rate: int, settings: MaskSettings, rng: np.random.Generator
     ) -> None:
-        self.rate, self.masking, self.rng = rate, masking, rng
+        self.rate, self.settings, self.rng = rate, settings, rng
         self.kept = np.concatenate(pieces) if pieces else np.zeros(0, np.float32)
         level = np.sqrt(np.mean(np.square(self.kept, dtype=np.float64))) if len(self.kept) else 0.0
         self.level = float(level) or 0.05
 
     def fill(self, natural: int) -> Audio:
-        """The filling of one masked stretch."""
-        length = self.masking.length
+        """Return the filling of a masked stretch that was ``natural`` samples long."""
+        length = self.settings.length
         size = natural if length is None else round(length * self.rate)
-        if self.masking.how == "cut":
+        if self.settings.how == "cut":
             return np.zeros(0, np.float32)
-        if self.masking.how == "silence":
+        if self.settings.how == "silence":
             return np.zeros(size, np.float32)
-        made = self._beep(size) if self.masking.how == "beep" else self._noise(size)
-        return _faded(made.astype(np.float32), self.rate, self.masking.ramp, True, True)
+        filling = self._beep(size) if self.settings.how == "beep" else self._noise(size)
+        return _fade(filling.astype(np.float32), self.rate, self.settings.ramp, True, True)
 
-    def _beep(self, size: int) -> NDArray[np.float64]:
+    def _beep(self, size: int) -> FloatArray:
         time = np.arange(size) / self.rate
-        return np.asarray(self.level * np.sqrt(2) * np.sin(2 * np.pi * BEEP * time), np.float64)
+        return np.asarray(self.level * np.sqrt(2) * np.sin(2 * np.pi * BEEP_HZ * time), np.float64)
 
-    def _noise(self, size: int) -> NDArray[np.float64]:
+    def _noise(self, size: int) -> FloatArray:
         noise = noise_like(self.kept, size, self.rng)
         scale = np.sqrt(np.mean(noise**2)) if size else 1.0
         return np.asarray(np.clip(self.level / max(scale, 1e-12) * noise, -1, 1), np.float64)
 
 
-def noise_like(kept: Audio, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Noise with the long-term spectrum of a sound, at any level."""
+def noise_like(audio: Audio, size: int, rng: np.random.Generator) -> FloatArray:
+    """Draw noise with the long-term spectrum of a recording; its level is arbitrary.
+
+    Parameters
+    ----------
+    audio : Audio
+        The recording; white noise is returned if it has less than 512 samples.
+    size : int
+        Number of samples to draw.
+    rng : numpy.random.Generator
+        Draws the noise.
+    """
     width = 512
     noise = rng.standard_normal(size + 2 * width)
-    frames = kept[: len(kept) // width * width].reshape(-1, width)
+    frames = audio[: len(audio) // width * width].reshape(-1, width)
     if len(frames):
         power = np.mean(np.abs(np.fft.rfft(frames * np.hanning(width), axis=1)) ** 2, axis=0)
         shape = np.roll(np.fft.irfft(np.sqrt(power)), width // 2) * np.hanning(width)
@@ -273,26 +319,48 @@ def noise_like(kept: Audio, size: int, rng: np.random.Generator) -> NDArray[np.f
     return noise[width : width + size]
 
 
-# ======================================================================================== the text
+# =========================================================================================== text
 
 
-def mask_text(text: str, said: Sequence[Token], spans: Iterable[Span], *, typed: bool) -> str:
-    """The text without the masked words, or with what they were: ``<PER>``.
+def mask_text(
+    text: str, tokens: Sequence[Token], spans: Iterable[MaskedSpan], *, typed: bool
+) -> str:
+    """Remove the masked words from a text, or replace them by their labels.
 
-    ``said`` are the tokens of the text that the spans count.
+    Parameters
+    ----------
+    text : str
+        The transcript.
+    tokens : sequence of Token
+        The spoken words of the text, to which the spans refer.
+    spans : iterable of MaskedSpan
+        What was masked, in order.
+    typed : bool
+        Leave labels such as ``<PER>`` in the place of masked words.
 
-    >>> from sottovoce.anonymise.recording.words import tokens
+    >>> from sottovoce.anonymise.recording.words import spoken_words
     >>> text = "I am Ann Lee, from Bonn."
-    >>> spans = [Span(2, 3, ("PER",), (0, 0), (0, 0)), Span(5, 5, ("LOC",), (0, 0), (0, 0))]
-    >>> mask_text(text, tokens(text), spans, typed=True)
+    >>> ann = MaskedSpan(2, 3, ("PER",), (0, 0), (0, 0))
+    >>> bonn = MaskedSpan(5, 5, ("LOC",), (0, 0), (0, 0))
+    >>> mask_text(text, spoken_words(text), [ann, bonn], typed=True)
     'I am <PER>, from <LOC>.'
-    >>> mask_text(text, tokens(text), spans, typed=False)
+    >>> mask_text(text, spoken_words(text), [ann, bonn], typed=False)
     'I am, from.'
     """
-    out, at = "", 0
+    result, position = "", 0
     for span in spans:
-        put = f"<{'+'.join(span.labels) or 'PRIVATE'}>" if typed else ""
-        between = text[at : said[span.first].begin]
-        out += (between if typed else between.rstrip()) + put
-        at = said[span.last].stop
-    return (out + text[at:]).strip()
+        between = text[position : tokens[span.first].start]
+        result += between + span_label(span) if typed else between.rstrip()
+        position = tokens[span.last].end
+    return (result + text[position:]).strip()
+
+
+def span_label(span: MaskedSpan) -> str:
+    """Return the placeholder of a masked span in a typed text, such as ``<PER>``.
+
+    Parameters
+    ----------
+    span : MaskedSpan
+        Several labels are joined with ``+``; without any the span is ``<PRIVATE>``.
+    """
+    return f"<{'+'.join(span.labels) or 'PRIVATE'}>"

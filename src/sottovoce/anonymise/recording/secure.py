@@ -1,9 +1,9 @@
-"""One recording secured: its voice changed, its private words masked in sound and text.
+"""Secure a recording: change its voice and mask its private words in sound and text.
 
-The order is fixed: first the voice, then the alignment of what will be released with what was
-said (or of the original, if that leaves no doubt and its times hold), then the mask, last the
-slices. A recording that cannot be aligned with confidence is
-withheld: its words might lie outside the mask.
+The order is fixed: first the voice, then the alignment, then the mask, last the pieces. What will
+be released is aligned with the text, or the original if only that can be aligned without doubt and
+the new voice did not move the words. A recording that cannot be aligned with confidence is
+withheld, since its private words might lie outside the mask.
 """
 
 from __future__ import annotations
@@ -13,64 +13,73 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Literal
 
-import numpy as np
-
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.recording.align import UnalignedError, align
-from sottovoce.anonymise.recording.mask import Masked, Masking, Target, mask, mask_text
-from sottovoce.anonymise.recording.slice import Rest, Slice, slice_words
-from sottovoce.anonymise.recording.timing import Alignment
-from sottovoce.anonymise.recording.words import tokens
+from sottovoce.anonymise.recording.mask import (
+    MaskedRecording,
+    MaskSettings,
+    Target,
+    mask,
+    mask_text,
+    span_label,
+)
+from sottovoce.anonymise.recording.slice import Remainder, cut_with_fade, slice_words
+from sottovoce.anonymise.recording.word_times import Alignment
+from sottovoce.anonymise.recording.words import spoken_words
 from sottovoce.anonymise.voice.method import VoiceAnonymiser
 from sottovoce.core.errors import InputError
 from sottovoce.core.types import Audio
 from sottovoce.corpus.audio import load_native
 from sottovoce.corpus.utterance import Utterance
 
-DOUBTFUL = 0.2
-"""Share of words in doubt from which on the whole is."""
-MOVED = 0.05
-"""Seconds between the words of the original and the released recording, in the median."""
-FADE = 0.005
-"""Seconds at both ends of a slice, so that no sample tells which one came next."""
+AlignedRecording = Literal["best", "released", "original"]
+
+MAX_DOUBTFUL = 0.2
+"""Share of doubtful words above which a recording is withheld."""
+MAX_DRIFT = 0.05
+"""Median distance in seconds between the words of the original and of the released recording."""
 
 
 class WithheldError(InputError):
-    """A recording that is not released, and why; the reason holds no word of it."""
+    """A recording is not released; the reason contains none of its words."""
+
+    default_code = "withheld"
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """How recordings are secured."""
 
-    masking: Masking = field(default_factory=Masking)
+    masking: MaskSettings = field(default_factory=MaskSettings)
     typed: bool = False
-    """Whether the text says what was masked, such as <PER>, instead of nothing."""
+    """Leave labels such as <PER> in the text in the place of masked words."""
     strict: bool = False
-    """Whether one doubtful word anywhere is enough to withhold a recording."""
+    """Withhold a recording if a single word, wherever it is, is doubtful."""
     seconds: float | None = None
-    """Least length of slices; None leaves recordings whole."""
-    rest: Rest = "merge"
-    times: Literal["best", "released", "original"] = "best"
-    """Which recording is aligned: what will be released, the original of the same length, or the
-    first and, where that leaves doubts, the second."""
+    """Least length of pieces; None does not cut recordings."""
+    rest: Remainder = "merge"
+    """What becomes of a remainder at the end that is too short for a piece."""
+    times: AlignedRecording = "best"
+    """Which recording is aligned: the released one, the original (of the same length), or the
+    released one and, where that leaves doubts, the original."""
 
 
 @dataclass(frozen=True, slots=True)
 class Secured:
-    """A recording that may be released, with what it was made from for those who verify it."""
+    """A recording that may be released, with the inputs of the mask for its verification."""
 
-    one: Utterance
+    utterance: Utterance
     lang: str
     voiced: Audio
-    """In its new voice, before the mask."""
+    """In the new voice, before the mask."""
     alignment: Alignment
-    masked: Masked
+    masked: MaskedRecording
     text: str
+    """Without the masked words."""
 
 
 def secure(
-    one: Utterance,
+    utterance: Utterance,
     targets: Sequence[Target],
     settings: Settings,
     *,
@@ -78,19 +87,41 @@ def secure(
     method: VoiceAnonymiser | None = None,
     lang: str = "en",
 ) -> Secured:
-    """Secure one recording; :class:`WithheldError` if that cannot be done with confidence."""
-    original, rate = load_native(one)
+    """Secure a recording.
+
+    Parameters
+    ----------
+    utterance : Utterance
+        With its transcript.
+    targets : sequence of Target
+        The words of the transcript to be masked.
+    settings : Settings
+        How it is masked, and when it is withheld.
+    secret : Secret
+        Key of the noise that replaces words.
+    method : VoiceAnonymiser, optional
+        Changes the voice; by default the voice stays.
+    lang : str, default "en"
+        Language of the utterance.
+
+    Raises
+    ------
+    WithheldError
+        If the words cannot be found with confidence.
+    """
+    original, rate = load_native(utterance)
     voiced = original
     if method is not None:
-        voiced = method.transform(original, rate, speaker=one.speaker, utterance=one.id)
-    found = _aligned(original, voiced, rate, one.transcript, lang, targets, settings)
-    rng = secret.generator("mask", one.speaker, one.id)
-    masked = mask(voiced, rate, found, targets, settings.masking, rng=rng)
-    text = mask_text(one.transcript, tokens(one.transcript), masked.spans, typed=settings.typed)
-    return Secured(one, lang, voiced, found, masked, text)
+        voiced = method.transform(original, rate, speaker=utterance.speaker, utterance=utterance.id)
+    text = utterance.transcript
+    alignment = _align_confidently(original, voiced, rate, text, lang, targets, settings)
+    rng = secret.generator("mask", utterance.speaker, utterance.id)
+    masked = mask(voiced, rate, alignment, targets, settings.masking, rng=rng)
+    masked_text = mask_text(text, spoken_words(text), masked.spans, typed=settings.typed)
+    return Secured(utterance, lang, voiced, alignment, masked, masked_text)
 
 
-def _aligned(
+def _align_confidently(
     original: Audio,
     voiced: Audio,
     rate: int,
@@ -99,97 +130,137 @@ def _aligned(
     targets: Sequence[Target],
     settings: Settings,
 ) -> Alignment:
-    """Times without doubt, of the released recording or, where they hold for it, the original."""
+    """Align the released recording or, where its times hold for that too, the original."""
     if len(original) != len(voiced) and settings.times == "original":
         raise WithheldError("the new voice changed its length; align what is released")
     try:
         first = align(original if settings.times == "original" else voiced, rate, text, lang=lang)
-        why = doubt(first, targets, strict=settings.strict)
-        if not why:
+        doubt = find_doubt(first, targets, strict=settings.strict)
+        if doubt is None:
             return first
         if settings.times == "best" and voiced is not original and len(original) == len(voiced):
             second = align(original, rate, text, lang=lang)
-            why = doubt(second, targets, strict=settings.strict) or drift(first, second)
-            if not why:
+            doubt = find_doubt(second, targets, strict=settings.strict) or _drift(first, second)
+            if doubt is None:
                 return second
     except UnalignedError as error:
-        why = str(error)
-    raise WithheldError(why)
+        doubt = WithheldError(str(error), code=error.code)
+    raise doubt
 
 
-def drift(released: Alignment, original: Alignment) -> str:
-    """Whether the new voice moved the words, so that times of the original do not hold for it."""
+def _drift(released: Alignment, original: Alignment) -> WithheldError | None:
+    """Return an error if the new voice moved the words."""
     pairs = zip(released.words, original.words, strict=True)
-    apart = median(max(abs(a.start - b.start), abs(a.end - b.end)) for a, b in pairs)
-    return f"the new voice moved words by {apart:.2f} s" if apart > MOVED else ""
+    distance = median(max(abs(new.start - old.start), abs(new.end - old.end)) for new, old in pairs)
+    if distance <= MAX_DRIFT:
+        return None
+    return WithheldError(f"the new voice moved words by {distance:.2f} s", code="moved-words")
 
 
-def doubt(found: Alignment, targets: Sequence[Target], *, strict: bool = False) -> str:
-    """Why a recording is to be withheld; empty if it is not."""
-    if found.doubts:
-        return found.doubts[0]
-    if any(word.doubt == "sound" for word in found.words):
-        return "a word does not sound as it is written"
-    near = {at for one in targets for at in range(one.first - 1, one.last + 2)}
-    if any(not word.trusted for at, word in enumerate(found.words) if at in near):
-        return "a word to be masked, or one beside it, is not surely where it was found"
-    doubtful = sum(not word.trusted for word in found.words)
-    if doubtful > (0 if strict else DOUBTFUL * len(found.words)):
-        return f"{doubtful} of {len(found.words)} words are not surely where they were found"
-    return ""
+def find_doubt(
+    alignment: Alignment, targets: Sequence[Target], *, strict: bool = False
+) -> WithheldError | None:
+    """Return the reason to withhold a recording, or None if there is none.
+
+    Parameters
+    ----------
+    alignment : Alignment
+        The words of the recording.
+    targets : sequence of Target
+        The words to be masked.
+    strict : bool, default False
+        Withhold if a single word, wherever it is, is doubtful.
+
+    Returns
+    -------
+    WithheldError or None
+        Its code is ``doubtful-alignment``, ``doubtful-sound``, ``doubtful-target`` or
+        ``doubtful-words``.
+    """
+    if alignment.doubts:
+        return WithheldError(alignment.doubts[0], code="doubtful-alignment")
+    words = alignment.words
+    if any(word.doubt == "sound" for word in words):
+        return WithheldError("a word does not sound as it is written", code="doubtful-sound")
+    near_targets = {
+        index for target in targets for index in range(target.first - 1, target.last + 2)
+    }
+    if any(not word.trusted for index, word in enumerate(words) if index in near_targets):
+        return WithheldError(
+            "a word to be masked, or one beside it, is not surely where it was found",
+            code="doubtful-target",
+        )
+    doubtful = sum(not word.trusted for word in words)
+    if doubtful > (0 if strict else MAX_DOUBTFUL * len(words)):
+        return WithheldError(
+            f"{doubtful} of {len(words)} words are not surely where they were found",
+            code="doubtful-words",
+        )
+    return None
+
+
+# ========================================================================================= pieces
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What is written to one file."""
+    """The content of one released file."""
 
     audio: Audio
     text: str
 
 
-def pieces(done: Secured, settings: Settings) -> list[Piece]:
-    """The recording whole, or its slices that have a word left."""
-    masked = done.masked
+def pieces(secured: Secured, settings: Settings) -> list[Piece]:
+    """Return the complete recording, or those of its pieces that contain a kept word.
+
+    Parameters
+    ----------
+    secured : Secured
+        The recording.
+    settings : Settings
+        Whether it is cut into pieces, and how long these are.
+    """
+    masked = secured.masked
     if settings.seconds is None:
-        return [Piece(masked.audio, done.text)]
-    blocks = _blocks(done, settings.typed)
-    cut = slice_words(
-        [(start, end) for start, end, *_ in blocks],
+        return [Piece(masked.audio, secured.text)]
+    blocks = _blocks(masked, settings.typed)
+    slices = slice_words(
+        [(block.start, block.end) for block in blocks],
         len(masked.audio),
         masked.rate,
         seconds=settings.seconds,
         rest=settings.rest,
     )
-    made = []
-    for one in cut:
-        inside = blocks[one.first : one.stop]
-        if any(kept for *_, kept in inside):
-            text = " ".join(text for *_, text, _ in inside if text)
-            made.append(Piece(faded(masked.audio, one, masked.rate), text))
-    return made
+    result = []
+    for part in slices:
+        inside = blocks[part.first : part.stop]
+        if any(block.is_word for block in inside):
+            text = " ".join(block.text for block in inside if block.text)
+            result.append(Piece(cut_with_fade(masked.audio, part, masked.rate), text))
+    return result
 
 
-def faded(audio: Audio, piece: Slice, rate: int) -> Audio:
-    """The samples of a slice with a short fade at both ends."""
-    cut = np.array(audio[piece.start : piece.end])
-    width = min(round(FADE * rate), len(cut) // 2)
-    if width:
-        rise = ((np.arange(width) + 0.5) / width).astype(np.float32)
-        cut[:width] *= rise
-        cut[-width:] *= rise[::-1]
-    return cut
+@dataclass(frozen=True, slots=True, order=True)
+class _Block:
+    """A kept word or a masked stretch, in seconds of the masked recording."""
+
+    start: float
+    end: float
+    text: str
+    is_word: bool
 
 
-Block = tuple[float, float, str, bool]
-
-
-def _blocks(done: Secured, typed: bool) -> list[Block]:
-    """Kept words and masked stretches in order: start, end, text, whether it is a kept word."""
-    rate = done.masked.rate
-    kept = [(w.start, w.end, w.text, True) for w in done.masked.words if w is not None]
-    gone = [
-        (a / rate, b / rate, f"<{'+'.join(span.labels) or 'PRIVATE'}>" if typed else "", False)
-        for span in done.masked.spans
-        for a, b in [span.after]
+def _blocks(masked: MaskedRecording, typed: bool) -> list[_Block]:
+    words = [
+        _Block(word.start, word.end, word.text, True) for word in masked.words if word is not None
     ]
-    return sorted([*kept, *gone])
+    stretches = [
+        _Block(
+            span.after[0] / masked.rate,
+            span.after[1] / masked.rate,
+            span_label(span) if typed else "",
+            False,
+        )
+        for span in masked.spans
+    ]
+    return sorted([*words, *stretches])

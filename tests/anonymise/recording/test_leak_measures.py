@@ -1,4 +1,4 @@
-"""What counts as a masked word that was heard."""
+"""Which masked words count as recovered."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sottovoce.anonymise.recording.recovery import recovered
+from sottovoce.anonymise.recording.leak_measures import count_recovered
 
 WORDS = st.lists(st.sampled_from(["anna", "bonn", "carl", "dora"]), max_size=6)
 
 
 @pytest.mark.parametrize(
-    ("runs", "heard", "kept", "hits"),
+    ("runs", "transcript", "remaining", "hits"),
     [
         (["will"], "I will go", ["i", "go"], 1),
         (["will", "will"], "I will go", ["i", "go"], 1),
@@ -29,16 +29,16 @@ WORDS = st.lists(st.sampled_from(["anna", "bonn", "carl", "dora"]), max_size=6)
         ([], "anything", [], 0),
     ],
 )
-def test_heard_once_counts_once_and_kept_words_explain_what_is_heard(
-    runs: list[str], heard: str, kept: list[str], hits: int
+def test_a_heard_word_counts_once_and_not_if_a_remaining_word_explains_it(
+    runs: list[str], transcript: str, remaining: list[str], hits: int
 ) -> None:
     total = sum(len(run.split()) for run in runs)
-    assert recovered(runs, heard, kept) == (hits, total)
+    assert count_recovered(runs, transcript, remaining) == (hits, total)
 
 
-@given(masked=WORDS, heard=WORDS, kept=WORDS)
-def test_of_single_words_it_is_the_multiset_that_is_common(
-    masked: list[str], heard: list[str], kept: list[str]
+@given(masked=WORDS, transcript=WORDS, remaining=WORDS)
+def test_single_words_are_compared_as_multisets(
+    masked: list[str], transcript: list[str], remaining: list[str]
 ) -> None:
-    common = (Counter(heard) - Counter(kept)) & Counter(masked)
-    assert recovered(masked, " ".join(heard), kept) == (common.total(), len(masked))
+    common = (Counter(transcript) - Counter(remaining)) & Counter(masked)
+    assert count_recovered(masked, " ".join(transcript), remaining) == (common.total(), len(masked))
