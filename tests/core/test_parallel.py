@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 
 import pytest
@@ -27,6 +28,23 @@ def test_an_error_is_raised_where_its_item_would_come() -> None:
     assert [next(results), next(results)] == [(1, 1.0), (2, 0.5)]
     with pytest.raises(ZeroDivisionError):
         next(results)
+
+
+def test_only_a_bounded_number_of_results_waits() -> None:
+    started: list[int] = []
+    lock = threading.Lock()
+
+    def count(item: int) -> None:
+        with lock:
+            started.append(item)
+
+    results = map_ahead(count, range(30), workers=2, ahead=3)
+    for taken in range(1, 11):
+        next(results)
+        time.sleep(0.005)  # were there no bound, the threads would run on meanwhile
+        assert len(started) <= taken + 3
+    results.close()  # type: ignore[attr-defined]
+    assert len(started) <= 13
 
 
 def test_at_least_one_thread_and_one_result_ahead() -> None:

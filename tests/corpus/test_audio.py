@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,10 +16,8 @@ from sottovoce.core.errors import InputError, UsageError
 from sottovoce.corpus import (
     AudioError,
     Utterance,
-    audio,
     audio_info,
     load_audio,
-    load_many,
     save_audio,
 )
 from sottovoce.corpus.audio import UnreadableAudioError, UnusableAudioError
@@ -254,52 +250,7 @@ def test_impossible_rates_are_refused(tmp_path: Path) -> None:
         load_audio(tmp_path / "a.wav", 0)
 
 
-# ======================================================================================= many, save
-
-
-def utterances(folder: Path, count: int) -> list[Utterance]:
-    paths = [folder / f"{i}.wav" for i in range(count)]
-    for i, path in enumerate(paths):
-        soundfile.write(path, tone(0.1, hertz=100 * (i + 1)), RATE)
-    return [Utterance(path.stem, path, "a") for path in paths]
-
-
-def test_many_come_in_order_and_a_bad_one_stops_nothing(tmp_path: Path) -> None:
-    said = utterances(tmp_path, 12)
-    said[5].path.write_bytes(b"")
-    results = list(load_many(said, workers=3, ahead=4))
-    assert [utterance for utterance, _ in results] == said
-    for i, (_, result) in enumerate(results):
-        if i == 5:
-            assert isinstance(result, UnreadableAudioError)
-        else:
-            assert isinstance(result, np.ndarray) and pitch(result, RATE) == 100 * (i + 1)
-
-
-def test_many_stay_a_bounded_number_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    said = utterances(tmp_path, 30)
-    started: list[str] = []
-    lock = threading.Lock()
-    load = audio.load_audio
-
-    def counted(utterance: Utterance, rate: int) -> NDArray[np.float32]:
-        with lock:
-            started.append(utterance.id)
-        return load(utterance, rate)
-
-    monkeypatch.setattr(audio, "load_audio", counted)
-    stream = load_many(said, workers=2, ahead=3)
-    for taken in range(1, 11):
-        next(stream)
-        time.sleep(0.005)  # were there no bound, the threads would run on meanwhile
-        assert len(started) <= taken + 3
-    stream.close()  # type: ignore[attr-defined]
-    assert len(started) <= 13
-
-
-def test_many_needs_a_worker(tmp_path: Path) -> None:
-    with raises_code("out-of-range", UsageError):
-        load_many([], workers=0)
+# ========================================================================================= saving
 
 
 @pytest.mark.parametrize("ending", [".wav", ".flac"])

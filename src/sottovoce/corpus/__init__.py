@@ -5,7 +5,6 @@ from sottovoce.corpus.audio import (
     AudioInfo,
     audio_info,
     load_audio,
-    load_many,
     save_audio,
 )
 from sottovoce.corpus.check import CorpusReport, check_corpus
@@ -24,7 +23,6 @@ __all__ = [
     "audio_info",
     "check_corpus",
     "load_audio",
-    "load_many",
     "open_corpus",
     "read_kaldi",
     "read_lhotse",

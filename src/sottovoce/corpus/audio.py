@@ -11,7 +11,7 @@ import errno
 import io
 import re
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 
 from sottovoce.core.errors import InputError, UsageError
 from sottovoce.core.files import write_bytes
-from sottovoce.core.parallel import map_ahead
 from sottovoce.core.types import Audio, SampleRate
 from sottovoce.corpus.utterance import Utterance
 
@@ -92,12 +91,7 @@ def audio_info(path: Path | str) -> AudioInfo:
     Parameters
     ----------
     path : Path or str
-        The file.
-
-    Raises
-    ------
-    AudioError
-        If the file cannot be read.
+        The file; an AudioError is raised if it cannot be read.
     """
     with _opened(Path(path)) as file:
         seconds = file.frames / file.samplerate
@@ -146,12 +140,12 @@ def load_native(source: Utterance | Path | str) -> tuple[Audio, SampleRate]:
     Parameters
     ----------
     source : Utterance, Path or str
-        As :func:`load_audio` takes it.
+        Read and checked as :func:`load_audio` does.
 
     Returns
     -------
     tuple of Audio and int
-        The samples, checked as :func:`load_audio` does, and the sample rate in Hz.
+        The samples and the sample rate in Hz.
     """
     utterance = _as_utterance(source)
     name = _name(utterance)
@@ -178,37 +172,6 @@ def load_length(source: Utterance | Path | str) -> Length:
     _refuse_short(count, file.samplerate, name)
     averaged = file.channels if utterance.channel is None else 1
     return Length(count / file.samplerate, file.samplerate, averaged)
-
-
-def load_many(
-    utterances: Iterable[Utterance], rate: SampleRate = 16000, workers: int = 2, ahead: int = 8
-) -> Iterator[tuple[Utterance, Audio | InputError]]:
-    """Load utterances in order, in several threads.
-
-    Parameters
-    ----------
-    utterances : iterable of Utterance
-        What is loaded.
-    rate : int, default 16000
-        Sample rate of the results in Hz.
-    workers : int, default 2
-        Threads.
-    ahead : int, default 8
-        How many utterances are loaded before they are asked for.
-
-    Yields
-    ------
-    tuple of Utterance and Audio
-        For a file that cannot be used, its error takes the place of the samples.
-    """
-
-    def load(utterance: Utterance) -> Audio | InputError:
-        try:
-            return load_audio(utterance, rate)
-        except InputError as error:
-            return error
-
-    return map_ahead(load, utterances, workers=workers, ahead=ahead)
 
 
 def save_audio(path: Path | str, audio: NDArray[np.floating], rate: SampleRate) -> None:
@@ -252,9 +215,6 @@ def _encode(samples: NDArray[np.float64], rate: SampleRate, encoding: str) -> by
     return buffer.getvalue()
 
 
-# ======================================================================================= the file
-
-
 @contextmanager
 def _opened(path: Path) -> Iterator[soundfile.SoundFile]:
     """Open a file with a usable header; libsndfile's errors in the block become ours too."""
@@ -296,40 +256,28 @@ def _refuse_missing(path: Path) -> None:
         if status.st_size == 0:
             raise UnreadableAudioError(f"{path}: empty (0 bytes); replace the file", code="empty")
         path.open("rb").close()
+    except (FileNotFoundError, NotADirectoryError):
+        link, gone = "a link to nothing; restore the file", "no such audio file; check the path"
+        reason = link if path.is_symlink() else gone
+        raise UnreadableAudioError(f"{path}: {reason}", code="not-found") from None
+    except PermissionError:
+        raise UnreadableAudioError(f"{path}: no right to read it; change its mode") from None
     except OSError as error:
-        missing = isinstance(error, FileNotFoundError | NotADirectoryError)
-        code = "not-found" if missing else "unreadable"
-        raise UnreadableAudioError(f"{path}: {_reason(path, error)}", code=code) from None
+        loop = "a link that leads to itself; replace it with the file"
+        reason = loop if error.errno == errno.ELOOP else f"cannot be read ({error.strerror})"
+        raise UnreadableAudioError(f"{path}: {reason}") from None
     except ValueError:
         raise UnreadableAudioError(f"{str(path)!r}: not a file name; correct it") from None
 
 
-def _reason(path: Path, error: OSError) -> str:
-    if error.errno == errno.ELOOP:
-        return "a link that leads to itself; replace it with the file"
-    if isinstance(error, FileNotFoundError | NotADirectoryError):
-        if path.is_symlink():
-            return "a link to nothing; restore the file"
-        return "no such audio file; check the path"
-    if isinstance(error, PermissionError):
-        return "no right to read it; change its mode"
-    return f"cannot be read ({error.strerror})"
-
-
 def _refuse_truncated(file: soundfile.SoundFile, path: Path) -> None:
-    """Refuse a WAV file that was cut off.
-
-    libsndfile reads it as a shorter one; only its log holds the length that the header states.
-    """
+    """Refuse a WAV file that was cut off; only libsndfile's log has the length in its header."""
     lengths = _WAV_LENGTH.search(file.extra_info)
     if lengths and int(lengths[2]) < int(lengths[1]) < _UNKNOWN_LENGTH:
         raise UnreadableAudioError(
             f"{path}: cut off: {int(lengths[2]):,} of {int(lengths[1]):,} bytes; replace the file",
             code="damaged",
         )
-
-
-# ==================================================================================== the samples
 
 
 def _as_utterance(source: Utterance | Path | str) -> Utterance:
