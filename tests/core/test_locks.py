@@ -40,11 +40,11 @@ def test_work_that_left_something_keeps_its_folder(tmp_path: Path) -> None:
 def test_a_lock_that_was_removed_meanwhile_holds_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def lock(file: object) -> None:
+    def lock(descriptor: int) -> None:
         (tmp_path / NAME).unlink()
         (tmp_path / NAME).touch()
 
-    monkeypatch.setattr(locks, "_lock", lock)
+    monkeypatch.setattr(locks, "lock_descriptor", lock)
     with raises_code("locked"), locked(tmp_path):
         pass
 

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from sottovoce.core.errors import InputError
 from sottovoce.core.files import current_umask
+from sottovoce.core.locks import lock_descriptor
 
 INFIX = ".sottovoce-"
 """Between the target's name and the random end of a temporary directory's name."""
@@ -230,13 +231,12 @@ if sys.platform == "win32":
         return None
 
 else:
-    import fcntl
 
     def _lock_directory(folder: Path) -> int | None:
         """Lock a directory until the returned file descriptor is closed."""
         lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock_descriptor(lock)
             os.stat(folder)  # fails if another run deleted it before it was locked
         except OSError:
             os.close(lock)

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
 
 from sottovoce.core.errors import InputError
 
@@ -42,7 +41,7 @@ def locked(folder: Path) -> Iterator[None]:
         ) from None
     with file:
         try:
-            _lock(file)
+            lock_descriptor(file.fileno())
             if not os.path.samestat(os.fstat(file.fileno()), path.stat()):
                 raise BlockingIOError  # a run that failed has removed this file meanwhile
         except OSError:
@@ -67,14 +66,24 @@ def _remove_unused(folder: Path, folder_existed: bool) -> None:
                 folder.rmdir()
 
 
-if sys.platform == "win32":
-    import msvcrt
+def lock_descriptor(descriptor: int) -> None:
+    """Lock an open file, or a directory where the system can, until it is closed.
 
-    def _lock(file: IO[bytes]) -> None:
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+    Parameters
+    ----------
+    descriptor : int
+        The file descriptor.
 
-else:
-    import fcntl
+    Raises
+    ------
+    OSError
+        If another process holds the lock (BlockingIOError on POSIX), or it cannot be locked.
+    """
+    if sys.platform == "win32":
+        import msvcrt
 
-    def _lock(file: IO[bytes]) -> None:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
