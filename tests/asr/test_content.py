@@ -1,4 +1,4 @@
-"""Features of what is said: the shipped encoder, and long recordings in pieces."""
+"""Features of the content: the shipped encoder, and long recordings in pieces."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from error_codes import raises_code
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,9 +23,8 @@ from sottovoce.asr.content import (
     SIZE,
     ContentEncoder,
     frame_count,
-    pieces,
+    piece_bounds,
 )
-from sottovoce.core.errors import InputError
 from sottovoce.core.types import Audio, Features
 from sottovoce.signal.level import prepared
 
@@ -45,14 +45,14 @@ def encoder() -> ContentEncoder:
     return ContentEncoder()
 
 
-def distance(found: Features, wanted: Features) -> float:
-    return float(np.linalg.norm(found - wanted) / np.linalg.norm(wanted))
+def distance(features: Features, reference: Features) -> float:
+    return float(np.linalg.norm(features - reference) / np.linalg.norm(reference))
 
 
 def test_about_forty_two_frames_a_second(encoder: ContentEncoder) -> None:
-    found = encoder.features(babble(3.0))
-    assert found.shape == (123, SIZE) and found.dtype == np.float32
-    assert abs(len(found) / FRAME_RATE - 3.0) < 0.06
+    features = encoder.features(babble(3.0))
+    assert features.shape == (123, SIZE) and features.dtype == np.float32
+    assert abs(len(features) / FRAME_RATE - 3.0) < 0.06
 
 
 def test_loudness_and_rate_do_not_matter(encoder: ContentEncoder) -> None:
@@ -69,10 +69,10 @@ def test_a_long_recording_is_its_pieces_faded_into_each_other(encoder: ContentEn
     long = encoder.features(audio)
     assert len(long) == frame_count(len(audio)) and np.isfinite(long).all()
     levelled = prepared(audio, 16000, 16000)
-    (_, first), (second, third_from), (third, _) = pieces(len(long))
-    alone = encoder.run(levelled[: (first - 1) * HOP + REACH])
+    (_, first), (second, third_from), (third, _) = piece_bounds(len(long))
+    alone = encoder.encode(levelled[: (first - 1) * HOP + REACH])
     np.testing.assert_array_equal(long[: second + EDGE], alone[: second + EDGE])
-    middle = encoder.run(levelled[second * HOP : (third_from - 1) * HOP + REACH])
+    middle = encoder.encode(levelled[second * HOP : (third_from - 1) * HOP + REACH])
     only = slice(first - EDGE, third + EDGE)  # where neither neighbour has a say
     np.testing.assert_array_equal(long[only], middle[only.start - second : only.stop - second])
 
@@ -80,20 +80,20 @@ def test_a_long_recording_is_its_pieces_faded_into_each_other(encoder: ContentEn
 def test_no_jump_where_pieces_join(encoder: ContentEncoder) -> None:
     long = encoder.features(babble(26.0))
     steps = np.linalg.norm(np.diff(long, axis=0), axis=1)
-    joins = [start for start, _ in pieces(len(long))[1:]]
+    joins = [start for start, _ in piece_bounds(len(long))[1:]]
     for start in joins:
         assert steps[start : start + 2 * EDGE + FADE].mean() < 1.2 * steps.mean()
 
 
 @given(st.integers(1, 5 * PIECE))
 def test_pieces_cover_every_frame_and_overlap_enough(frames: int) -> None:
-    cut = pieces(frames)
+    cut = piece_bounds(frames)
     assert cut[0][0] == 0 and cut[-1][1] == frames
     assert all(0 < b - a <= PIECE for a, b in cut)
     assert all(b - a >= 2 * EDGE + FADE for (_, b), (a, _) in pairwise(cut))
     weight = np.zeros((frames, 1), np.float32)
     for a, b in cut:
-        weight[a:b] += content._share(a, b, frames)
+        weight[a:b] += content._fade_weights(a, b, frames)
     assert (weight > 0).all()
 
 
@@ -109,20 +109,20 @@ def test_threads_share_an_encoder(encoder: ContentEncoder) -> None:
     audios = [babble(1.0, seed) for seed in range(4)]
     alone = [encoder.features(audio) for audio in audios]
     with ThreadPoolExecutor(4) as pool:
-        for found, wanted in zip(pool.map(encoder.features, audios), alone, strict=True):
-            np.testing.assert_array_equal(found, wanted)
+        for features, expected in zip(pool.map(encoder.features, audios), alone, strict=True):
+            np.testing.assert_array_equal(features, expected)
 
 
 @pytest.mark.parametrize(
-    ("audio", "words"),
+    ("audio", "code"),
     [
-        (np.zeros(16000, np.float32), "silence"),
-        (np.full(16000, np.nan, np.float32), "finite"),
-        (np.ones(100, np.float32), "at least"),
+        (np.zeros(16000, np.float32), "silent"),
+        (np.full(16000, np.nan, np.float32), "not-finite"),
+        (np.ones(100, np.float32), "too-few"),
     ],
 )
-def test_what_has_no_content_is_refused(encoder: ContentEncoder, audio: Audio, words: str) -> None:
-    with pytest.raises(InputError, match=words):
+def test_audio_without_content_is_refused(encoder: ContentEncoder, audio: Audio, code: str) -> None:
+    with raises_code(code):
         encoder.features(audio)
 
 
@@ -135,5 +135,5 @@ def test_a_damaged_network_is_not_loaded(tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / "models").mkdir()
     (tmp_path / "models" / "moonshine_tiny_encoder.ort").write_bytes(b"not a network")
     monkeypatch.setattr(content, "files", lambda _: tmp_path)
-    with pytest.raises(InputError, match="SHA-256"):
+    with raises_code("mismatch"):
         ContentEncoder()

@@ -1,1 +1,1 @@
-"""Speech recognition: words for utility, features for synthesis."""
+"""Speech recognition: recognisers, normalisation of transcripts, features of the content."""
