@@ -1,4 +1,4 @@
-# The services and their page: docker build -t sottovoce . && docker run -p 127.0.0.1:5000:5000 sottovoce
+# The service and its page: docker build -t sottovoce . && docker run -p 127.0.0.1:5000:5000 sottovoce
 FROM python:3.11-slim
 
 RUN useradd --create-home --uid 10001 sottovoce
@@ -12,5 +12,5 @@ ENV PYTHONUNBUFFERED=1 OMP_NUM_THREADS=1
 EXPOSE 5000
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s \
   CMD ["python", "-c", "from urllib.request import urlopen; urlopen('http://127.0.0.1:5000/healthz', timeout=4)"]
-# Within a container all addresses are its own; what may reach it is said by -p.
+# Inside a container 0.0.0.0 is the container itself; the option -p decides who can reach it.
 CMD ["sottovoce", "serve", "--host", "0.0.0.0", "--port", "5000"]

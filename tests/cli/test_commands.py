@@ -8,12 +8,11 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
-import click
 import numpy as np
 import pytest
 
 from sottovoce.cli import run
-from sottovoce.cli.app import COMMANDS, app
+from sottovoce.cli.app import COMMANDS
 
 
 @pytest.fixture
@@ -28,27 +27,6 @@ def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["--help"]) == 0
     shown = capsys.readouterr().out
     assert all(name in shown for name in COMMANDS)
-
-
-def leaves() -> list[list[str]]:
-    """Every command as it is typed: the name, or a group's name and that of one in it."""
-    found = []
-    for name in COMMANDS:
-        command = app.get_command(click.Context(app), name)
-        group = isinstance(command, click.Group)
-        inner = command.list_commands(click.Context(command)) if group else []  # type: ignore[attr-defined]
-        found += [[name, one] for one in inner] or [[name]]
-    return found
-
-
-@pytest.mark.parametrize("command", leaves(), ids=" ".join)
-def test_each_command_has_help_with_an_example(
-    command: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run([*command, "--help"]) == 0
-    shown = capsys.readouterr().out
-    assert f"Example: sottovoce {' '.join(command)}" in shown
-    assert "--json" in shown or command == ["serve"]  # which runs until it is stopped
 
 
 @pytest.mark.parametrize("words", [["measure", ""], ["corpus", "check", ""], ["slice", "", "x"]])

@@ -129,7 +129,7 @@ async function recording(page, { clip, transcript }) {
   await page.waitForSelector("#recording-before figure:not([hidden])");
   result.noText = await send(page, "recording");
   await page.fill("#transcript", transcript);
-  await page.selectOption("#how", "beep");
+  await page.selectOption("#mask", "beep");
   await page.selectOption("#change", "none");
   result.status = await send(page, "recording");
   result.text = await page.textContent("#masked-text");

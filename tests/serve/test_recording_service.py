@@ -38,7 +38,7 @@ def test_words_are_found_when_they_were_said(service: Service, spoken: Utterance
 def test_listed_words_are_masked_in_sound_and_text(service: Service, spoken: Utterance) -> None:
     words = spoken.transcript.split()
     hidden = max(words, key=len).strip(".,")
-    query = f"?method=none&words={hidden}&typed=true&how=cut"
+    query = f"?method=none&words={hidden}&typed=true&mask=cut"
     answer = service.post(f"/v1/anonymise/recording{query}", files=parts(spoken))
     assert answer.status_code == 200, answer.text
     found = answer.json()

@@ -158,7 +158,7 @@ def _recording(job: RecordingJob, files: Files) -> Document:
     from sottovoce.anonymise.recording.secure import Settings, WithheldError, secure
 
     transcript = " ".join(read_text(files[1]).split())
-    settings = Settings(masking=MaskSettings(how=job.how), typed=job.typed)
+    settings = Settings(masking=MaskSettings(how=job.mask), typed=job.typed)
     secret = _secret(job.seed)
     method = None if job.method == KEEP_VOICE else make_method(job.method, secret)
     targets = find_targets([transcript], [job.lang], finder=detect_private, listed=list(job.words))

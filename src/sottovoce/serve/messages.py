@@ -75,7 +75,7 @@ class RecordingJob(Job):
     method: str
     """Name of a registered voice method; ``none`` keeps the voice."""
     lang: str
-    how: Literal["silence", "noise", "beep", "cut"]
+    mask: Literal["silence", "noise", "beep", "cut"]
     """What is heard in place of a masked word."""
     typed: bool
     """Whether the text says what was masked, such as ``<PER>``."""

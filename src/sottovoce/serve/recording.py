@@ -64,7 +64,7 @@ async def anonymise_recording(
     request: Request,
     method: Annotated[str, Query(description="See /v1/methods; none keeps the voice.")] = "mcadams",
     lang: Language = "en",
-    how: Annotated[
+    mask: Annotated[
         Literal["silence", "noise", "beep", "cut"],
         Query(description="What is heard in place of a masked word."),
     ] = "silence",
@@ -81,7 +81,7 @@ async def anonymise_recording(
     job = RecordingJob(
         method=method,
         lang=lang,
-        how=how,
+        mask=mask,
         typed=typed,
         words=tuple(word.strip() for word in words.split(",") if word.strip()),
         seed=seed,

@@ -50,7 +50,7 @@ async function send(signal) {
   const query = new URLSearchParams({
     method,
     lang: at("transcript-language").value,
-    how: at("how").value,
+    mask: at("mask").value,
     words: at("further").value,
     typed: "true",
   });
