@@ -1,3 +1,5 @@
+"""Normalised texts and the way back to their source."""
+
 from __future__ import annotations
 
 import unicodedata
@@ -5,43 +7,50 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sottovoce.anonymise.recording.words import spoken_words
-from sottovoce.core.unicode_offsets import MOST, UNSEEN, Composed, composed
+from sottovoce.anonymise.recording.words import tokens
+from sottovoce.core.unicode_offsets import (
+    INVISIBLE,
+    LONGEST_LETTER,
+    NormalisedText,
+    normalise_unicode,
+)
 
-SIGNS = st.sampled_from(
+CHARACTERS = st.sampled_from(
     "aeéq .1\u00ad\u200b\ufeff\u0301\u0302\u0323\u0327\u212b각\u1100\u1161\u11a8\u09c7\u09be"
 )
-TEXTS = st.text(SIGNS | st.characters(exclude_categories=["Cs"]), max_size=20)
+TEXTS = st.text(CHARACTERS | st.characters(exclude_categories=["Cs"]), max_size=20)
 
 
 @given(TEXTS)
-def test_composing_is_that_of_unicode(text: str) -> None:
-    assert composed(text) == unicodedata.normalize("NFC", UNSEEN.sub("", text))
+def test_the_normal_form_is_that_of_unicode(text: str) -> None:
+    assert normalise_unicode(text) == unicodedata.normalize("NFC", INVISIBLE.sub("", text))
 
 
 @given(TEXTS)
-def test_every_stretch_has_a_way_back(text: str) -> None:
-    one = Composed.of(text)
-    assert not one.text or one.before(0, len(one.text)) == (0, len(text))
-    for at in range(len(one.text)):
-        begin, end = one.before(at, at + 1)
+def test_every_span_has_a_source(text: str) -> None:
+    normalised = NormalisedText.of(text)
+    size = len(normalised.text)
+    assert not size or normalised.source_span(0, size) == (0, len(text))
+    for offset in range(size):
+        begin, end = normalised.source_span(offset, offset + 1)
         assert 0 <= begin < end <= len(text)
-        assert one.text[at] in composed(text[begin:end])
-        assert at == 0 or one.before(at - 1, at)[1] == begin or one.before(at - 1, at)[0] == begin
+        assert normalised.text[offset] in normalise_unicode(text[begin:end])
+        if offset:
+            assert begin in normalised.source_span(offset - 1, offset)
 
 
-def test_marks_without_end_cost_no_more_than_their_number() -> None:
+def test_many_marks_cost_no_more_than_their_number() -> None:
     text = "a" + "\u0301\u0323" * 100_000
-    made = Composed.of(text)
-    assert made.before(0, len(made.text)) == (0, len(text))
-    assert max(b - a for a, b in zip(made.there, made.there[1:], strict=False)) == MOST
+    normalised = NormalisedText.of(text)
+    assert normalised.source_span(0, len(normalised.text)) == (0, len(text))
+    starts = normalised.source_starts
+    assert max(b - a for a, b in zip(starts, starts[1:], strict=False)) == LONGEST_LETTER
 
 
 def test_words_of_a_recording_are_the_same_in_either_form() -> None:
     text = "Mme Lefèvre, d'Évreux: œuvre-clé, ķēdes!"
-    apart = unicodedata.normalize("NFD", text)
-    assert [composed(word.text) for word in spoken_words(apart)] == [
-        word.text for word in spoken_words(text)
-    ]
-    assert all(apart[word.start : word.end] == word.text for word in spoken_words(apart))
-    assert [word.text for word in spoken_words("q\u0303ann q\u0303")] == ["q\u0303ann", "q\u0303"]
+    decomposed = unicodedata.normalize("NFD", text)
+    words = [word.text for word in tokens(text)]
+    assert [normalise_unicode(word.text) for word in tokens(decomposed)] == words
+    assert all(decomposed[word.begin : word.stop] == word.text for word in tokens(decomposed))
+    assert [word.text for word in tokens("q\u0303ann q\u0303")] == ["q\u0303ann", "q\u0303"]

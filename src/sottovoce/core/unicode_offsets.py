@@ -1,7 +1,7 @@
-"""Letters that are written in several characters: an *e* and an accent, or one *é*.
+"""Unicode normalisation of texts, with a map of offsets back to the text as it was.
 
-Unicode takes both for the same (NFD and NFC); what looks words up must too. Signs that nobody sees,
-such as a hyphen that shows at the end of a line only, are no part of a word.
+A letter with an accent may be one character (NFC) or two (NFD). Words are looked up in NFC, without
+characters that are not visible, such as soft hyphens and zero-width spaces.
 """
 
 from __future__ import annotations
@@ -13,69 +13,105 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 MARKS = "\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
-"""Accents that follow their letter, for a class of a regular expression."""
-UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060\ufeff]+")
-"""Soft hyphens, joiners and breaks without width, marks of direction."""
-MOST = 30
-"""Marks on one letter that are looked at together; composing takes their square."""
+"""Combining accents, for a character class of a regular expression."""
+INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060\ufeff]+")
+"""Soft hyphens, zero-width characters and marks of direction."""
+LONGEST_LETTER = 30
+"""A letter with more characters than this is normalised in parts; the time grows as the square."""
 
 
-def composed(text: str) -> str:
-    """A text in which a letter and its accent are one character where Unicode has it.
+def normalise_unicode(text: str) -> str:
+    """Return a text in NFC without invisible characters.
 
-    >>> composed("Je\\u0301ro\\u0302me") == "J\\u00e9r\\u00f4me"
+    Parameters
+    ----------
+    text : str
+        Any text.
+
+    Examples
+    --------
+    >>> normalise_unicode("Je\\u0301ro\\u0302me") == "J\\u00e9r\\u00f4me"
     True
-    >>> composed("Lin\\u00adde\\u00admann")
+    >>> normalise_unicode("Lin\\u00adde\\u00admann")
     'Lindemann'
     """
-    return Composed.of(text).text
+    return NormalisedText.of(text).text
 
 
 @dataclass(frozen=True)
-class Composed:
-    """A text in composed letters (NFC) that can be seen, and the way back to what it was."""
+class NormalisedText:
+    """A text in NFC without invisible characters, and the offsets of its letters in the source."""
 
     text: str
-    size: int
-    """Characters it had."""
-    here: Sequence[int]
-    there: Sequence[int]
-    """Where each letter with its marks begins, now and before; none if nothing has changed."""
+    source_length: int
+    """Characters of the source."""
+    starts: Sequence[int]
+    """Where each letter with its marks begins in ``text``; empty if nothing was changed."""
+    source_starts: Sequence[int]
+    """Where each letter with its marks begins in the source; empty if nothing was changed."""
 
     @classmethod
-    def of(cls, source: str) -> Composed:
-        """Compose a text; one that is needs no way back."""
-        if unicodedata.is_normalized("NFC", source) and not UNSEEN.search(source):
+    def of(cls, source: str) -> NormalisedText:
+        """Normalise a text; the offset map is empty if nothing changed.
+
+        Parameters
+        ----------
+        source : str
+            Any text.
+        """
+        if unicodedata.is_normalized("NFC", source) and not INVISIBLE.search(source):
             return cls(source, len(source), (), ())
-        begins = [i for i, sign in enumerate(source) if i == 0 or not _follows(sign)]
-        cuts = _cut(begins, len(source))
-        letters, here, there, length = [], [], [], 0
+        begins = [i for i, char in enumerate(source) if i == 0 or not _may_combine(char)]
+        cuts = _split_long(begins, len(source))
+        letters, starts, source_starts, length = [], [], [], 0
         for begin, end in zip(cuts, [*cuts[1:], len(source)], strict=True):
-            letter = unicodedata.normalize("NFC", UNSEEN.sub("", source[begin:end]))
+            letter = unicodedata.normalize("NFC", INVISIBLE.sub("", source[begin:end]))
             if letter:
                 letters.append(letter)
-                here.append(length)
-                there.append(begin if length else 0)
+                starts.append(length)
+                source_starts.append(begin if length else 0)
                 length += len(letter)
-        return cls("".join(letters), len(source), here, there)
+        return cls("".join(letters), len(source), starts, source_starts)
 
-    def before(self, start: int, end: int) -> tuple[int, int]:
-        """The stretch of the source that ``text[start:end]`` was, whole letters."""
-        if not self.here:
+    def source_span(self, start: int, end: int) -> tuple[int, int]:
+        """Return the start and end in the source of a span of the text, in whole letters.
+
+        Parameters
+        ----------
+        start, end : int
+            Span ``text[start:end]``, not empty.
+        """
+        if not self.starts:
             return start, end
-        first, last = (bisect_right(self.here, at) for at in (start, end - 1))
-        return self.there[first - 1], self.there[last] if last < len(self.there) else self.size
+        first, last = (bisect_right(self.starts, offset) for offset in (start, end - 1))
+        after = self.source_starts[last] if last < len(self.source_starts) else self.source_length
+        return self.source_starts[first - 1], after
+
+    before = source_span
+
+    @property
+    def here(self) -> Sequence[int]:
+        """Return ``starts``."""
+        return self.starts
 
 
-def _follows(sign: str) -> bool:
-    """Whether a character may join the one before it: a mark, a Korean one, or one nobody sees."""
-    korean = "\u1160" <= sign <= "\u11ff"
-    return sign >= "\u00ad" and (
-        korean or unicodedata.category(sign)[0] == "M" or UNSEEN.match(sign) is not None
+def _may_combine(char: str) -> bool:
+    """Tell whether a character may join the one before: a mark, a Korean letter, or invisible."""
+    korean = "\u1160" <= char <= "\u11ff"
+    return char >= "\u00ad" and (
+        korean or unicodedata.category(char)[0] == "M" or INVISIBLE.match(char) is not None
     )
 
 
-def _cut(begins: Sequence[int], size: int) -> list[int]:
-    """With letters of too many marks taken apart."""
+def _split_long(begins: Sequence[int], size: int) -> list[int]:
+    """Split letters with too many marks."""
     ends = [*begins[1:], size]
-    return [i for begin, end in zip(begins, ends, strict=True) for i in range(begin, end, MOST)]
+    return [
+        i
+        for begin, end in zip(begins, ends, strict=True)
+        for i in range(begin, end, LONGEST_LETTER)
+    ]
+
+
+composed = normalise_unicode
+Composed = NormalisedText
