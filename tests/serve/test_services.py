@@ -16,7 +16,6 @@ from live_service import Service, clip, samples
 
 from sottovoce.anonymise import Secret
 from sottovoce.anonymise.text import TextAnonymiser
-from sottovoce.anonymise.text.account import guarantee_of
 from sottovoce.anonymise.voice import METHODS, make_method
 from sottovoce.asr.recogniser import RECOGNISERS
 from sottovoce.corpus.audio import load_native
@@ -80,7 +79,7 @@ def test_a_text_is_changed_as_the_library_does(service: Service) -> None:
     answer = service.post("/v1/anonymise/text?lang=en&strategy=full&seed=4", data=said)
     assert answer.status_code == 200, answer.text
     anonymiser = TextAnonymiser("en", strategy="full", secret=Secret.reproducible(4))
-    promised = guarantee_of(anonymiser, written=True)
+    promised = anonymiser.guarantee(written=True)
     assert promised is not None
     wanted = {**anonymiser.transform(said).to_dict(), "guarantee": promised.to_dict()}
     assert answer.json() == wanted

@@ -83,6 +83,8 @@ class Choices(BaseModel):
     """Parameter ``lang``."""
     strategies: list[str]
     """Parameter ``strategy`` of ``/v1/anonymise/text``."""
+    taggers: list[str]
+    """Parameter ``tagger`` of ``/v1/anonymise/text``: those that need no file."""
     recognisers: list[str]
     """Parameter ``recogniser`` of ``/v1/recognise``."""
     linkages: list[LinkageDescription]
@@ -125,10 +127,11 @@ def _describe(card: MethodCard) -> MethodDescription:
 @router.get("/v1/strategies", summary="Languages and replacement strategies", responses=_ERRORS)
 async def strategies() -> Strategies:
     """What each strategy puts in the place of a private word."""
+    from sottovoce.anonymise.text import STRATEGIES
     from sottovoce.anonymise.text.lexicon import LANGUAGES
-    from sottovoce.anonymise.text.replace import STRATEGIES
 
-    return Strategies(languages=list(LANGUAGES), strategies=dict(STRATEGIES))
+    described = {name: STRATEGIES[name].description for name in STRATEGIES}
+    return Strategies(languages=list(LANGUAGES), strategies=described)
 
 
 @router.get("/v1/measures", summary="Score measures: labels and units", responses=_ERRORS)
@@ -146,8 +149,8 @@ async def measures() -> dict[str, MeasureDescription]:
 @router.get("/v1/choices", summary="Names that parameters can have", responses=_ERRORS)
 async def choices() -> Choices:
     """Everything that is registered, by the package itself or by an installed plug-in."""
+    from sottovoce.anonymise.text import STRATEGIES, TAGGERS
     from sottovoce.anonymise.text.lexicon import LANGUAGES
-    from sottovoce.anonymise.text.replace import STRATEGIES
     from sottovoce.anonymise.voice import METHODS
     from sottovoce.asr.recogniser import RECOGNISERS
     from sottovoce.measure.catalogue import MEASURES
@@ -156,6 +159,7 @@ async def choices() -> Choices:
         methods=list(METHODS),
         languages=list(LANGUAGES),
         strategies=list(STRATEGIES),
+        taggers=[name for name in TAGGERS if not TAGGERS[name].argument],
         recognisers=list(RECOGNISERS),
         linkages=list(_linkages()),
         measures=list(MEASURES),

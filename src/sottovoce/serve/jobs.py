@@ -127,21 +127,24 @@ def _voice(job: VoiceJob, files: Files) -> Document:
 @run_job.register
 def _text(job: TextJob, files: Files) -> Document:
     """Replace private words; the answer is JSON with the spans, or the text alone."""
-    from sottovoce.anonymise.text.account import guarantee_of, is_written
+    from sottovoce.anonymise.text.run_summary import is_written_text
 
+    if job.tagger is not None:
+        _check_tagger(job.tagger)
     anonymiser = TextAnonymiser(
         job.lang,
         strategy=job.strategy,
         tau=job.tau,
         scope=job.scope,
         p=job.p,
+        tagger=job.tagger,
         secret=_secret(job.seed),
     )
     text = read_text(files[0])
     anonymised = anonymiser.transform(text)
     if job.plain:
         return TEXT, anonymised.text.encode()
-    guarantee = guarantee_of(anonymiser, written=is_written([text]))
+    guarantee = anonymiser.guarantee(written=is_written_text([text]))
     return _json(
         {
             **anonymised.to_dict(),
@@ -289,6 +292,16 @@ def _check_settings(method: str, settings: dict[str, str]) -> None:
             raise UsageError(
                 f"{method}: {name} names a file; a client cannot set it", code="not-allowed"
             )
+
+
+def _check_tagger(name: str) -> None:
+    """Refuse unknown taggers, and taggers that are loaded from files of this machine."""
+    from sottovoce.anonymise.text import TAGGERS
+
+    if TAGGERS[name].argument:
+        raise UsageError(
+            f"tagger {name} is loaded from a file; a client cannot choose it", code="not-allowed"
+        )
 
 
 def _linkage(name: str, lda: int | None, training: Files, like: Embeddings) -> LinkageFunction:

@@ -40,8 +40,11 @@ async def anonymise_text(
     p: Annotated[
         float, Query(ge=0, le=1, description="Probability that a private value is replaced.")
     ] = 1.0,
+    tagger: Annotated[
+        str | None, Query(description="A tagger of a plug-in; see taggers in /v1/choices.")
+    ] = None,
     seed: Seed = None,
 ) -> Response:
     """Find private words and replace them."""
-    job = TextJob(lang=lang, strategy=strategy, tau=tau, scope=scope, p=p, seed=seed)
+    job = TextJob(lang=lang, strategy=strategy, tau=tau, scope=scope, p=p, tagger=tagger, seed=seed)
     return await run_job(request, job, [await read_body(request)])

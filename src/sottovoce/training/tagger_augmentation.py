@@ -1,7 +1,7 @@
-"""Copies of training sentences with other names, so that taggers learn places of names, not lists.
+"""Copies of training sentences with other names, so that taggers learn contexts, not lists.
 
 A tagger that has seen each name of its training set knows those names; the people it has to
-protect have others. Copies with names from lists and, mostly, with made-up names that are in no
+protect have others. Copies with names from lists and, mostly, with invented names that are in no
 list (drawn letter by letter from trigrams of real ones) raise recall on unseen names most.
 """
 
@@ -16,18 +16,24 @@ from sottovoce.anonymise.text.conll import Sentence
 from sottovoce.anonymise.text.lexicon import Lexicon, clitics
 from sottovoce.anonymise.text.tokens import HIDDEN
 
-MADE_UP = 0.6
-"""Share of swapped names that are made up."""
-HIDE = 0.8
+INVENTED_SHARE = 0.6
+"""Share of swapped names that are invented."""
+HIDDEN_SHARE = 0.8
 """Share of entities that are hidden in a copy."""
-LONGEST = 14
+MAX_NAME_LENGTH = 14
 TRIES = 100
-"""Draws before a letter is put to a name that is known."""
+"""Draws before a letter is added to a name that is known."""
 _END = "\n"
 
 
-class Inventor:
-    """Makes up names that look like given ones: a Markov chain over letters, order 2."""
+class NameInventor:
+    """Invents names that look like given ones: a Markov chain of order 2 over letters.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Names to learn from.
+    """
 
     def __init__(self, names: Iterable[str]) -> None:
         counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -38,22 +44,40 @@ class Inventor:
             state: (list(c), np.cumsum(list(c.values())) / c.total()) for state, c in counts.items()
         }
 
-    def name(self, rng: np.random.Generator, known: set[str]) -> str:
-        """A new one that is not among the ``known``."""
-        made = ""
+    def draw(self, rng: np.random.Generator, known: set[str]) -> str:
+        """Draw a new name.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            Source of random numbers.
+        known : set of str
+            Names that must not be drawn.
+        """
+        name = ""
         for _ in range(TRIES):
-            made = ""
-            while not made.endswith(_END) and len(made) <= LONGEST:
-                letters, shares = self._next[(_END * 2 + made)[-2:]]
-                made += letters[int(np.searchsorted(shares, rng.random(), side="right"))]
-            made = made.removesuffix(_END)
-            if 3 <= len(made) <= LONGEST and made not in known:
-                return made
-        return f"{made}o"
+            name = ""
+            while not name.endswith(_END) and len(name) <= MAX_NAME_LENGTH:
+                letters, shares = self._next[(_END * 2 + name)[-2:]]
+                name += letters[int(np.searchsorted(shares, rng.random(), side="right"))]
+            name = name.removesuffix(_END)
+            if 3 <= len(name) <= MAX_NAME_LENGTH and name not in known:
+                return name
+        return f"{name}o"
 
 
 class NameSwap:
-    """Replaces persons and places of a sentence by others, in lower case."""
+    """Replaces persons and places of a sentence by others.
+
+    Parameters
+    ----------
+    lexicon : Lexicon
+        Lookups of the language.
+    given, family, places : sequence of str
+        Names to draw from, and to learn invented ones from.
+    rng : numpy.random.Generator
+        Source of random numbers.
+    """
 
     def __init__(
         self,
@@ -65,21 +89,23 @@ class NameSwap:
     ) -> None:
         self.rng = rng
         self.lists = {
-            "given": [n.lower() for n in given if n.casefold() in lexicon.names],
-            "family": [n.lower() for n in family if n.casefold() in lexicon.names],
+            "given": [name.lower() for name in given if name.casefold() in lexicon.names],
+            "family": [name.lower() for name in family if name.casefold() in lexicon.names],
             "world": sorted(lexicon.names),
-            "place": [p.lower() for p in places],
+            "place": [place.lower() for place in places],
         }
-        self.inventors = {kind: Inventor(self.lists[kind]) for kind in ("given", "family", "place")}
-        self.known = set(lexicon.names) | {p[0] for p in lexicon.places if len(p) == 1}
+        self.inventors = {
+            kind: NameInventor(self.lists[kind]) for kind in ("given", "family", "place")
+        }
+        self.known = set(lexicon.names) | {place[0] for place in lexicon.places if len(place) == 1}
 
     def __call__(self, sentence: Sentence) -> Sentence:
-        """A copy with all persons and places swapped."""
-        return _with_entities(
-            sentence, lambda kind, old: self._other(kind, old) if kind in ("PER", "LOC") else old
+        """Copy a sentence with all persons and places swapped."""
+        return _replace_entities(
+            sentence, lambda kind, old: self._swap(kind, old) if kind in ("PER", "LOC") else old
         )
 
-    def _other(self, kind: str, old: Sequence[str]) -> list[str]:
+    def _swap(self, kind: str, old: Sequence[str]) -> list[str]:
         if kind == "PER":
             kinds = ["given", "family"] if len(old) > 1 else [self._pick(["given", "family"])]
         else:
@@ -87,11 +113,11 @@ class NameSwap:
         new = " ".join(self._draw(kind) for kind in kinds).split()
         before, after = old[0][: clitics(old[0])[0]], old[-1][clitics(old[-1])[1] :]
         new[0], new[-1] = before + new[0], new[-1] + after
-        return [_cased_like(word, old[0]) for word in new]
+        return [_match_first_capital(word, old[0]) for word in new]
 
     def _draw(self, kind: str) -> str:
-        if self.rng.random() < MADE_UP:
-            return self.inventors[kind].name(self.rng, self.known)
+        if self.rng.random() < INVENTED_SHARE:
+            return self.inventors[kind].draw(self.rng, self.known)
         if kind != "place" and self.rng.random() < 0.5:
             kind = "world"
         return self._pick(self.lists[kind])
@@ -100,49 +126,62 @@ class NameSwap:
         return values[int(self.rng.integers(len(values)))]
 
 
-def _cased_like(word: str, model: str) -> str:
+def _match_first_capital(word: str, model: str) -> str:
     start = clitics(model)[0]
     if model[start : start + 1].isupper():
-        begin = clitics(word)[0]
-        return word[:begin] + word[begin : begin + 1].upper() + word[begin + 1 :]
+        first = clitics(word)[0]
+        return word[:first] + word[first : first + 1].upper() + word[first + 1 :]
     return word
 
 
-CAPITALS = frozenset({"PER", "LOC", "ORG"})
+CAPITALISED_TYPES = frozenset({"PER", "LOC", "ORG"})
 
 
 def cased_view(sentence: Sentence) -> Sentence:
-    """Spoken text as it might be written: a capital at the beginning and in every name, a stop.
+    """Write spoken text as it might be printed: capitals at the start and in names, a full stop.
 
     Other entities lose their tags: dates and times are left to taggers of spoken text.
+
+    Parameters
+    ----------
+    sentence : Sentence
+        A sentence in lower case.
     """
     words = list(sentence.words)
-    tags = [tag if tag[2:] in CAPITALS else "O" for tag in sentence.tags]
+    tags = [tag if tag[2:] in CAPITALISED_TYPES else "O" for tag in sentence.tags]
     for i, tag in enumerate(tags):
         if i == 0 or tag != "O":
-            words[i] = _cased_like(words[i], "X")
+            words[i] = _match_first_capital(words[i], "X")
     return Sentence((*words, "."), (*tags, "O"))
 
 
 def hidden_view(sentence: Sentence, rng: np.random.Generator) -> Sentence:
-    """A copy in which most entities are hidden, each behind one word: how a second look sees it."""
-    return _with_entities(
+    """Copy a sentence with most entities hidden, each behind one word, as a second search sees it.
+
+    Parameters
+    ----------
+    sentence : Sentence
+        A tagged sentence.
+    rng : numpy.random.Generator
+        Chooses the entities that are hidden.
+    """
+    return _replace_entities(
         sentence,
-        lambda kind, old: [HIDDEN] if kind != "MISC" and rng.random() < HIDE else old,
+        lambda kind, old: [HIDDEN] if kind != "MISC" and rng.random() < HIDDEN_SHARE else old,
     )
 
 
-def _with_entities(
-    sentence: Sentence, other: Callable[[str, Sequence[str]], Sequence[str]]
+def _replace_entities(
+    sentence: Sentence, replace: Callable[[str, Sequence[str]], Sequence[str]]
 ) -> Sentence:
-    """A copy with other words for each entity, of the same kind and any number."""
+    """Copy a sentence with other words for each entity, of the same type and any number."""
     words: list[str] = []
     tags: list[str] = []
     done = 0
     for start, end, kind in sentence.spans:
         words += sentence.words[done:start]
         tags += sentence.tags[done:start]
-        new = other(kind, sentence.words[start:end])
+        new = replace(kind, sentence.words[start:end])
         words += new
         tags += [f"B-{kind}", *[f"I-{kind}"] * (len(new) - 1)]
         done = end

@@ -1,4 +1,10 @@
-"""Training of taggers: sentences, their copies, and CRFsuite's L-BFGS."""
+"""Training of taggers: views of the sentences, copies with other names, and CRFsuite's L-BFGS.
+
+A text is searched again with its private words hidden. To a tagger that was never shown a hidden
+word it is one more unknown word, much like a name, so that *at* in *meet █████ at █████* turns
+private as well. So a few weights are learnt last, from copies of the training text with its
+entities hidden: one for each label and distance from the hidden word. All others stay as they are.
+"""
 
 from __future__ import annotations
 
@@ -6,34 +12,43 @@ import re
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from sottovoce.anonymise.text.conll import Sentence, asr_view
-from sottovoce.anonymise.text.crf import Weights, mean
-from sottovoce.anonymise.text.entities import REGISTERS
-from sottovoce.anonymise.text.features import sentence_attributes
+from sottovoce.anonymise.text.crf import Crf, Floats, TaggerCard, Weights, mean_weights
+from sottovoce.anonymise.text.features import DISTANCES, sentence_attributes, word_attributes
 from sottovoce.anonymise.text.lexicon import lexicon
-from sottovoce.anonymise.text.surrogates import tables
-from sottovoce.core.errors import TooFewError, UsageError
-from sottovoce.core.types import Progress
-from sottovoce.training.hidden_words import with_hidden
-from sottovoce.training.tagger_augmentation import NameSwap
+from sottovoce.anonymise.text.surrogates import base_tables
+from sottovoce.anonymise.text.taggers import REGISTERS, SPOKEN
+from sottovoce.anonymise.text.tokens import HIDDEN
+from sottovoce.core.errors import MissingExtraError, TooFewError, UsageError
+from sottovoce.core.types import FloatArray, Progress
+from sottovoce.training.tagger_augmentation import NameSwap, hidden_view
 
-FEWEST = 50
-"""Entities below which a tagger would learn nothing that holds."""
-L1, L2 = 0.05, 0.05
-"""Penalties on weights; the first one makes most of them zero, which keeps files small."""
-PLAIN = 0.1, 0.1
-"""Penalties of the run without swapped names."""
-SMALL = 1e-3
+MIN_ENTITIES = 50
+"""Entities below which a tagger would learn nothing that generalises."""
+PENALTIES = 0.05, 0.05
+"""L1 and L2 penalty of the run with swapped names; L1 makes most weights zero and files small."""
+PLAIN_PENALTIES = 0.1, 0.1
+"""L1 and L2 penalty of the run without swapped names."""
+SMALLEST_WEIGHT = 1e-3
 """Weights below this are dropped."""
 ITERATIONS = {"spoken": (80, 60), "written": (80, 80)}
-"""Of the run with swapped names and of the one without. Written taggers stopped at 50 differ by a
-point of F1 from one order of sentences to another."""
+"""Iterations of the run with swapped names and of the run without. The F1 of written taggers that
+are stopped at 50 differs by a point from one order of the sentences to another."""
+MAX_HIDDEN_SENTENCES = 4000
+"""Sentences that the weights of hidden words are learnt from."""
+HIDDEN_STEPS = 100
+HIDDEN_STEP_SIZE = 0.1
+"""Part of a diagonal Newton step: full ones overshoot, since the weights are correlated."""
+HIDDEN_L2 = 1.0
 _ITERATION = re.compile(r"Iteration #(\d+)")
 _SWAPPABLE = frozenset({"PER", "LOC"})
+
+
+def _no_progress(done: int, total: int) -> None:
+    return None
 
 
 def train_tagger(
@@ -41,36 +56,65 @@ def train_tagger(
     lang: str,
     register: str,
     *,
-    card: dict[str, Any] | None = None,
+    card: TaggerCard | None = None,
     seed: int = 0,
     iterations: int | None = None,
-    progress: Progress = lambda done, total: None,
+    progress: Progress = _no_progress,
 ) -> Weights:
-    """Weights of a tagger for one language and register.
+    """Train a tagger for one language and register.
 
     A spoken tagger sees lower case only. A written one sees every sentence twice, as it is and as
     a recogniser would write it, since a tagger that never saw lower case finds next to nothing in
     it. Sentences with persons or places get one more copy with other names. The weights are the
     mean of a run with and a run without those copies: that does better on known names than either
-    and keeps what was learnt of unknown ones. What a hidden word says of its neighbours is learnt
-    last (:func:`.hidden.with_hidden`).
+    and keeps what was learnt about unknown ones.
+
+    Parameters
+    ----------
+    sentences : sequence of Sentence
+        Tagged sentences with at least 50 entities.
+    lang : str
+        Language code.
+    register : {"spoken", "written"}
+        The kind of text that the tagger is for.
+    card : TaggerCard, optional
+        Data and licence, written into the weights.
+    seed : int, default 0
+        Seed of the swapped names.
+    iterations : int, optional
+        Iterations of each run; by default :data:`ITERATIONS`.
+    progress : callable, optional
+        Called with the iterations done and their total.
+
+    Raises
+    ------
+    TooFewError
+        If the sentences have fewer than 50 entities.
+    MissingExtraError
+        If python-crfsuite is not installed.
     """
     if register not in REGISTERS:
-        raise UsageError(f"register {register!r}; there are {', '.join(REGISTERS)}")
-    found = sum(len(one.spans) for one in sentences)
-    if found < FEWEST:
-        raise TooFewError(f"{found} entities in the data; a tagger needs at least {FEWEST}")
-    told = {"lang": lang, "register": register, "entities": found, **(card or {})}
+        raise UsageError(
+            f"register {register!r} does not exist; choose from {', '.join(REGISTERS)}",
+            code="unknown-name",
+        )
+    entities = sum(len(sentence.spans) for sentence in sentences)
+    if entities < MIN_ENTITIES:
+        raise TooFewError(
+            f"the data have {entities} entities; a tagger needs at least {MIN_ENTITIES}"
+        )
+    full_card = TaggerCard(lang=lang, register=register, entities=entities)
+    full_card.update(card or {})
     first, second = ITERATIONS[register] if iterations is None else (iterations, iterations)
     views = _views(sentences, register)
-    swapped = _swapped(views[0], lang, np.random.default_rng(seed))
-    plain = [one for view in views for one in view if one.words]
+    swapped = _swap_names(views[0], lang, np.random.default_rng(seed))
+    plain = [sentence for view in views for sentence in view if sentence.words]
     total = first + second
-    weights = mean(
-        _fit([*plain, *swapped], lang, (L1, L2), first, told, lambda i: progress(i, total)),
-        _fit(plain, lang, PLAIN, second, told, lambda i: progress(first + i, total)),
+    weights = mean_weights(
+        _fit([*plain, *swapped], lang, PENALTIES, first, full_card, lambda i: progress(i, total)),
+        _fit(plain, lang, PLAIN_PENALTIES, second, full_card, lambda i: progress(first + i, total)),
     )
-    return with_hidden(weights, lang, views[0], np.random.default_rng(seed))
+    return learn_hidden_words(weights, lang, views[0], np.random.default_rng(seed))
 
 
 def _fit(
@@ -78,23 +122,26 @@ def _fit(
     lang: str,
     penalties: tuple[float, float],
     iterations: int,
-    card: dict[str, Any],
+    card: TaggerCard,
     progress: Callable[[int], None],
 ) -> Weights:
-    """Weights of one training run; ``progress`` is told its iterations."""
-    import pycrfsuite
+    """Return the weights of one training run; ``progress`` is called with its iterations."""
+    try:
+        import pycrfsuite
+    except ImportError:
+        raise MissingExtraError("training a tagger", "train") from None
 
     class Trainer(pycrfsuite.Trainer):  # type: ignore[misc]
         def message(self, line: str) -> None:
-            if found := _ITERATION.search(line):
-                progress(int(found[1]))
+            if match := _ITERATION.search(line):
+                progress(int(match[1]))
 
-    words = lexicon(lang)
+    lookups = lexicon(lang)
     trainer = Trainer(verbose=False)
-    for one in sentences:
-        forms = ["".join(form.split()) for form in one.words]
+    for sentence in sentences:
+        forms = ["".join(form.split()) for form in sentence.words]
         if forms:
-            trainer.append(sentence_attributes(forms, words), one.tags)
+            trainer.append(sentence_attributes(forms, lookups), sentence.tags)
     trainer.set_params(
         {
             "c1": penalties[0],
@@ -111,25 +158,92 @@ def _fit(
         info = tagger.info()
         tagger.close()
     progress(iterations)
-    return Weights.gather(
-        sorted(info.labels), info.state_features, info.transitions, card, least=SMALL
+    labels = sorted(info.labels)
+    return Weights.from_named(
+        labels, info.state_features, info.transitions, card, smallest=SMALLEST_WEIGHT
     )
 
 
 def _views(sentences: Sequence[Sentence], register: str) -> list[list[Sentence]]:
-    """The sentences as the tagger will meet them."""
-    heard = [asr_view(one) for one in sentences]
-    return [heard] if register == "spoken" else [list(sentences), heard]
+    """Return the sentences as the tagger will meet them."""
+    asr = [asr_view(sentence) for sentence in sentences]
+    return [asr] if register == SPOKEN else [list(sentences), asr]
 
 
-def _swapped(sentences: Sequence[Sentence], lang: str, rng: np.random.Generator) -> list[Sentence]:
-    """Copies with other names of those sentences that have persons or places."""
-    own = tables(lang)
-    swap = NameSwap(
-        lexicon(lang), own["given_f"] + own["given_m"], own["family"], own["place"], rng
-    )
-    return [swap(one) for one in sentences if one.words and _swappable(one)]
+def _swap_names(
+    sentences: Sequence[Sentence], lang: str, rng: np.random.Generator
+) -> list[Sentence]:
+    """Copy the sentences that have persons or places, with other names."""
+    tables = base_tables(lang)
+    given, family = tables["given_f"] + tables["given_m"], tables["family"]
+    swap = NameSwap(lexicon(lang), given, family, tables["place"], rng)
+    return [swap(sentence) for sentence in sentences if sentence.words and _has_names(sentence)]
 
 
-def _swappable(sentence: Sentence) -> bool:
+def _has_names(sentence: Sentence) -> bool:
     return any(kind in _SWAPPABLE for _, _, kind in sentence.spans)
+
+
+# ================================================================================ hidden words
+
+
+def learn_hidden_words(
+    weights: Weights, lang: str, sentences: Sequence[Sentence], rng: np.random.Generator
+) -> Weights:
+    """Add the weights of a hidden word, in place of any that were there; all others stay.
+
+    Parameters
+    ----------
+    weights : Weights
+        Trained weights.
+    lang : str
+        Language code.
+    sentences : sequence of Sentence
+        Tagged sentences; up to 4000 of those with entities are used.
+    rng : numpy.random.Generator
+        Chooses the sentences and the entities to hide.
+    """
+    names = [word_attributes(HIDDEN, distance, lexicon(lang))[0] for distance in DISTANCES]
+    zeros = np.zeros((len(names), len(weights.labels)), np.float32)
+    crf = Crf(_with_rows(weights, names, zeros), lexicon(lang))
+    with_entities = [sentence for sentence in sentences if sentence.spans]
+    chosen = rng.permutation(len(with_entities))[:MAX_HIDDEN_SENTENCES]
+    copies = [hidden_view(with_entities[int(i)], rng) for i in chosen]
+    return _with_rows(weights, names, _fit_hidden_words(crf, copies))
+
+
+def _fit_hidden_words(crf: Crf, copies: Sequence[Sentence]) -> Floats:
+    """Return the most likely weights under a Gaussian prior, distances × labels."""
+    columns = {label: i for i, label in enumerate(crf.labels)}
+    known = [sentence for sentence in copies if columns.keys() >= set(sentence.tags)]
+    emissions = crf.emissions([sentence.words for sentence in known])
+    sizes = np.cumsum([len(sentence.words) for sentence in known])[:-1]
+    flat = np.concatenate(emissions)
+    gold = np.eye(len(columns))[[columns[tag] for sentence in known for tag in sentence.tags]]
+    near = np.stack([_is_near_hidden(known, distance) for distance in DISTANCES], axis=1)
+    weights = np.zeros((len(DISTANCES), len(columns)))
+    for _ in range(HIDDEN_STEPS):
+        scores = (flat + near @ weights).astype(np.float32)
+        likely = np.concatenate(crf.marginals(np.split(scores, sizes)))
+        gradient = near.T @ (gold - likely) - HIDDEN_L2 * weights
+        curvature = near.T @ (likely * (1 - likely)) + HIDDEN_L2
+        weights += HIDDEN_STEP_SIZE * gradient / curvature
+    return weights.astype(np.float32)
+
+
+def _is_near_hidden(sentences: Sequence[Sentence], distance: int) -> FloatArray:
+    """Return 1 for each word that has a hidden word at a distance, else 0."""
+    marks = []
+    for sentence in sentences:
+        hidden = [word == HIDDEN for word in sentence.words]
+        count = len(hidden)
+        marks += [0 <= i + distance < count and hidden[i + distance] for i in range(count)]
+    return np.array(marks, dtype=np.float64)
+
+
+def _with_rows(weights: Weights, names: Sequence[str], rows: Floats) -> Weights:
+    """Return weights with the rows of some attributes set."""
+    others = {name: i for name, i in weights.rows.items() if name not in names}
+    state = np.concatenate([weights.state[list(others.values())], rows])
+    index = {name: i for i, name in enumerate([*others, *names])}
+    return Weights(weights.labels, index, state, weights.transition, weights.card)

@@ -5,7 +5,7 @@ from typing import Literal
 
 import pytest
 
-from sottovoce.anonymise.text.language import FEWEST, other_language
+from sottovoce.anonymise.text.lexicon import MIN_WORDS, other_language
 
 TEXTS = {
     "en": "please call my sister tomorrow and tell her that the train to the city is late again",
@@ -41,7 +41,7 @@ FRENCH = (
 @pytest.mark.parametrize("form", ["NFC", "NFD"])
 def test_words_with_marks_and_apostrophes_are_counted(form: Literal["NFC", "NFD"]) -> None:
     text = unicodedata.normalize(form, FRENCH)
-    assert sum(word.isalpha() for word in FRENCH.split()) < FEWEST
+    assert sum(word.isalpha() for word in FRENCH.split()) < MIN_WORDS
     assert other_language([text], "en") == "fr"
     assert other_language([text], "fr") is None
 

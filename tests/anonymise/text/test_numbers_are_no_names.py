@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sottovoce.anonymise.text import TextAnonymiser
-from sottovoce.anonymise.text.detect import _unnamed
+from sottovoce.anonymise.text.detect import _retype_numbers
 from sottovoce.anonymise.text.entities import Entity
 
 WORDS = ["on", "4", "March", "2024", "in", "7", "Rome", "8"]
@@ -28,8 +28,8 @@ def entity(start: int, end: int, kind: str) -> Entity:
     ],
 )
 def test_kinds(before: list[tuple[int, int, str]], after: list[tuple[int, int, str]]) -> None:
-    found = _unnamed([entity(*one) for one in before], WORDS)
-    assert [(one.start, one.end, one.kind) for one in found] == after
+    retyped = _retype_numbers([entity(*span) for span in before], WORDS)
+    assert [(e.start, e.end, e.kind) for e in retyped] == after
 
 
 def test_in_a_sentence() -> None:

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from error_codes import raises_code
 
 from sottovoce.anonymise.text import TextAnonymiser
-from sottovoce.anonymise.text.account import account
 from sottovoce.anonymise.text.detect import Detector
 from sottovoce.anonymise.text.documents import read_batch
+from sottovoce.anonymise.text.run_summary import summarise_run
 from sottovoce.anonymise.text.spacy_tagger import SpacyTagger, kind_of
 from sottovoce.core.errors import InputError, UsageError
 
@@ -27,16 +28,16 @@ def pipeline(tmp_path_factory: pytest.TempPathFactory) -> Path:
         warnings.simplefilter("ignore")
         spacy: Any = pytest.importorskip("spacy")
         example: Any = pytest.importorskip("spacy.training").Example
-        made = spacy.blank("en")
-        ner = made.add_pipe("ner")
+        pipeline = spacy.blank("en")
+        ner = pipeline.add_pipe("ner")
         ner.add_label("PRODUCT")
         text = "we sold a zorbulator today"
-        one = example.from_dict(made.make_doc(text), {"entities": [(10, 20, "PRODUCT")]})
+        sentence = example.from_dict(pipeline.make_doc(text), {"entities": [(10, 20, "PRODUCT")]})
         spacy.util.fix_random_seed(0)
-        optimizer = made.initialize(lambda: [one])
+        optimizer = pipeline.initialize(lambda: [sentence])
         for _ in range(20):
-            made.update([one] * 4, sgd=optimizer)
-        ruler = made.add_pipe("entity_ruler", before="ner")
+            pipeline.update([sentence] * 4, sgd=optimizer)
+        ruler = pipeline.add_pipe("entity_ruler", before="ner")
         ruler.add_patterns(
             [
                 {"label": "WARD", "pattern": [{"LOWER": "ward"}, {"LOWER": "seven"}]},
@@ -44,16 +45,16 @@ def pipeline(tmp_path_factory: pytest.TempPathFactory) -> Path:
             ]
         )
         folder: Path = tmp_path_factory.mktemp("spacy") / "pipeline"
-        made.to_disk(folder)
+        pipeline.to_disk(folder)
     return folder
 
 
 def test_a_pipeline_is_asked_beside_our_taggers(pipeline: Path, tmp_path: Path) -> None:
-    found = Detector("en", tagger=f"spacy:{pipeline}").find([TEXT])[0]
-    told = {TEXT[one.start : one.end]: (one.kind, one.rule) for one in found}
-    assert told["qzxv"] == ("ORG", "tagger spacy")
-    assert told["ward seven"] == ("ID", "tagger spacy"), "a label nobody knows is private"
-    assert told["ann lee"] == ("PER", "tagger written")
+    findings = Detector("en", tagger=f"spacy:{pipeline}").find([TEXT])[0]
+    found = {TEXT[f.start : f.end]: (f.kind, f.rule) for f in findings}
+    assert found["qzxv"] == ("ORG", "tagger spacy")
+    assert found["ward seven"] == ("ID", "tagger spacy"), "a label nobody knows is private"
+    assert found["ann lee"] == ("PER", "tagger written")
     (tmp_path / "in.txt").write_text(TEXT)
     anonymiser = TextAnonymiser("en", strategy="typed", tagger=f"spacy:{pipeline}")
     batch = read_batch(tmp_path / "in.txt")
@@ -61,16 +62,16 @@ def test_a_pipeline_is_asked_beside_our_taggers(pipeline: Path, tmp_path: Path) 
     assert "[ORG]" in done[0].text and "[ID]" in done[0].text and "qzxv" not in done[0].text
     again = TextAnonymiser("en", strategy="typed", tagger=f"spacy:{pipeline}")
     assert again.transform(done[0].text).text == done[0].text
-    told_all = account(anonymiser, batch, done)
-    assert told_all.guarantee is not None, "what our taggers find stays found, so δ holds"
-    assert any(one.startswith("own spacy: en_pipeline") for one in told_all.models)
+    summary = summarise_run(anonymiser, batch, done)
+    assert summary.guarantee is not None, "what our taggers find stays found, so δ holds"
+    assert any(model.startswith("own spacy: en_pipeline") for model in summary.models)
 
 
 def test_its_network_is_run_and_its_words_keep_their_places(pipeline: Path) -> None:
     tagger = SpacyTagger(str(pipeline), "en")
-    assert tagger.kinds == {"MISC", "ID", "ORG"}
-    found = tagger.find([["we", "sold", "a", "zorbulator", "today"], [], ["qzxv"]], None)
-    assert [[(e.start, e.end, e.kind) for e in one] for one in found] == [
+    assert tagger.info.kinds == {"MISC", "ID", "ORG"}
+    tagged = tagger.tag([["we", "sold", "a", "zorbulator", "today"], [], ["qzxv"]], None)
+    assert [[(e.start, e.end, e.kind) for e in entities] for entities in tagged] == [
         [(3, 4, "MISC")],
         [],
         [(0, 1, "ORG")],
@@ -78,20 +79,21 @@ def test_its_network_is_run_and_its_words_keep_their_places(pipeline: Path) -> N
 
 
 def test_pipelines_that_cannot_be_used(pipeline: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="for 'en'; --lang is 'de'"):
+    with raises_code("wrong-language", UsageError):
         SpacyTagger(str(pipeline), "de")
-    with pytest.raises(InputError, match="no pipeline that spaCy can load"):
+    with raises_code("unloadable", InputError):
         SpacyTagger(str(tmp_path / "none"), "en")
     spacy: Any = pytest.importorskip("spacy")
     spacy.blank("en").to_disk(tmp_path / "blank")
-    with pytest.raises(InputError, match="finds no entities"):
+    with raises_code("no-entities", InputError):
         SpacyTagger(str(tmp_path / "blank"), "en")
 
 
 def test_without_spacy_there_is_one_clear_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "spacy", None)
-    with pytest.raises(UsageError, match="pip install spacy"):
-        _ = Detector("en", tagger="spacy:en_core_web_sm").own
+    with raises_code("missing-package", UsageError) as caught:
+        _ = Detector("en", tagger="spacy:en_core_web_sm").custom_tagger
+    assert "pip install spacy" in str(caught.value)
 
 
 def test_labels_of_well_known_pipelines() -> None:

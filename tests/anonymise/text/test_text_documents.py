@@ -4,12 +4,12 @@ import json
 from pathlib import Path
 
 import pytest
+from error_codes import raises_code
 
-from sottovoce.anonymise.text import TextAnonymiser, Transformed
-from sottovoce.anonymise.text.anonymiser import Span
-from sottovoce.anonymise.text.conll import Sentence, read_conll, write_conll
+from sottovoce.anonymise.text import AnonymisedText, ReplacedSpan, TextAnonymiser
+from sottovoce.anonymise.text.conll import Sentence, format_conll, read_conll
 from sottovoce.anonymise.text.documents import read_batch, regroup
-from sottovoce.anonymise.text.lists import read_phrases
+from sottovoce.anonymise.text.phrases import read_phrases
 from sottovoce.core.errors import InputError, UsageError
 
 DENY = {"zorbalda quint": "PER"}
@@ -32,7 +32,7 @@ def test_kaldi(tmp_path: Path) -> None:
     path.write_text("zorbalda-1 ask zorbalda quint\nb\nc  x\n")
     assert through(path) == "zorbalda-1 ask [PER]\nb\nc  x\n"
     path.write_text(" no id\n")
-    with pytest.raises(InputError, match="no utterance id"):
+    with raises_code("bad-line", InputError):
         through(path)
 
 
@@ -42,15 +42,16 @@ def test_json_lines_with_times(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     rows = [{"id": "u1", "words": words, "lang": "en"}, {"id": "u2", "text": "zorbalda quint!"}]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    one, two = map(json.loads, through(path).splitlines())
-    assert one["words"] == [words[0], {"w": "[PER]'s", "t0": 0.4, "t1": 1.4}]
-    assert "lang" not in one and two == {"id": "u2", "text": "[PER]!"}
+    first, second = map(json.loads, through(path).splitlines())
+    assert first["words"] == [words[0], {"w": "[PER]'s", "t0": 0.4, "t1": 1.4}]
+    assert "lang" not in first and second == {"id": "u2", "text": "[PER]!"}
     full = json.loads(through(path, "full").splitlines()[0])["words"]
     assert [full[1]["t0"], full[-1]["t1"]] == [0.4, 1.4]
     for bad in ("[1]", '{"words": [1]}', "{"):
         path.write_text(bad)
-        with pytest.raises(InputError, match=r"a\.jsonl:1"):
+        with raises_code("bad-line", InputError) as caught:
             read_batch(path)
+        assert "a.jsonl:1:" in str(caught.value)
 
 
 def test_ctm(tmp_path: Path) -> None:
@@ -58,40 +59,43 @@ def test_ctm(tmp_path: Path) -> None:
     path.write_text("r 1 0.00 0.40 ask 0.9\nr 1 0.40 0.60 zorbalda 0.9\nr 1 1.00 0.40 quint 0.8\n")
     assert through(path) == "r 1 0.000 0.400 ask 0.9\nr 1 0.400 1.000 [PER]\n"
     path.write_text("r 1 x 0.4 word\n")
-    with pytest.raises(InputError, match=r"a\.ctm:1"):
+    with raises_code("bad-line", InputError) as caught:
         read_batch(path)
+    assert "a.ctm:1:" in str(caught.value)
 
 
 def test_what_cannot_be_read(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(b"\xff\xfe")
-    with pytest.raises(InputError, match="not UTF-8 from byte 0"):
+    with raises_code("not-utf8", InputError) as caught:
         read_batch(path)
-    with pytest.raises(InputError, match="no such file"):
+    assert "byte 0" in str(caught.value)
+    with raises_code("not-found", InputError):
         read_batch(tmp_path / "none")
-    with pytest.raises(UsageError, match="format"):
+    with raises_code("unknown-name", UsageError):
         read_batch(path, "pdf")
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "told"),
+    ("name", "data", "code", "place"),
     [
-        ("a.txt", b"call\0ann", "no text but bytes"),
-        ("a.txt", b" \n\t\n", "no words in it"),
-        ("a.txt", "Herr Müller".encode("latin-1"), "not UTF-8 from byte 6"),
-        ("a.jsonl", b'{"text": "a"}\n' * 6 + b'{"text": "b', r"a\.jsonl:7: not"),
-        ("a.jsonl", b'{"words": [{"w": "a", "t0": "x", "t1": 1}]}', r"a\.jsonl:1: t0 or t1"),
-        ("a.jsonl", b'{"words": [{"w": "a", "t0": NaN, "t1": 1}]}', r"a\.jsonl:1: t0 or t1"),
-        ("a.jsonl", b'{"words": [{"w": "a", "t0": 1%b}]}' % (400 * b"0"), r"a\.jsonl:1: t0 or t1"),
-        ("a.ctm", b"r 1 0 1 a\nr 1 0.3 0.2\n", r"a\.ctm:2"),
-        ("a.ctm", b"r 1 nan 0.2 a\n", r"a\.ctm:1"),
-        ("a.ctm", b"r 1 0.1 -1 a\n", r"a\.ctm:1"),
+        ("a.txt", b"call\0ann", "binary", "a.txt"),
+        ("a.txt", b" \n\t\n", "empty", "a.txt"),
+        ("a.txt", "Herr Müller".encode("latin-1"), "not-utf8", "byte 6"),
+        ("a.jsonl", b'{"text": "a"}\n' * 6 + b'{"text": "b', "bad-line", "a.jsonl:7:"),
+        ("a.jsonl", b'{"words": [{"w": "a", "t0": "x", "t1": 1}]}', "bad-time", "a.jsonl:1:"),
+        ("a.jsonl", b'{"words": [{"w": "a", "t0": NaN, "t1": 1}]}', "bad-time", "a.jsonl:1:"),
+        ("a.jsonl", b'{"words": [{"w": "a", "t0": 1%b}]}' % (400 * b"0"), "bad-time", "a.jsonl:1:"),
+        ("a.ctm", b"r 1 0 1 a\nr 1 0.3 0.2\n", "bad-line", "a.ctm:2:"),
+        ("a.ctm", b"r 1 nan 0.2 a\n", "bad-line", "a.ctm:1:"),
+        ("a.ctm", b"r 1 0.1 -1 a\n", "bad-line", "a.ctm:1:"),
     ],
 )
-def test_damaged_files(tmp_path: Path, name: str, data: bytes, told: str) -> None:
+def test_damaged_files(tmp_path: Path, name: str, data: bytes, code: str, place: str) -> None:
     (tmp_path / name).write_bytes(data)
-    with pytest.raises(InputError, match=told):
+    with raises_code(code, InputError) as caught:
         read_batch(tmp_path / name)
+    assert place in str(caught.value)
 
 
 def test_the_mark_before_utf8_is_no_part_of_the_first_word(tmp_path: Path) -> None:
@@ -101,13 +105,14 @@ def test_the_mark_before_utf8_is_no_part_of_the_first_word(tmp_path: Path) -> No
 
 
 def test_tagged_text_goes_round(tmp_path: Path) -> None:
-    made = [Sentence(("Hi", "Ann", "."), ("O", "B-PER", "O")), Sentence(("x",), ("O",))]
+    sentences = [Sentence(("Hi", "Ann", "."), ("O", "B-PER", "O")), Sentence(("x",), ("O",))]
     path = tmp_path / "a.conll"
-    path.write_text(write_conll(made))
-    assert read_conll(path) == made
+    path.write_text(format_conll(sentences))
+    assert read_conll(path) == sentences
     path.write_text("word only\tX\n")
-    with pytest.raises(InputError, match=r"a\.conll:1"):
+    with raises_code("bad-line", InputError) as caught:
         read_conll(path)
+    assert "a.conll:1:" in str(caught.value)
 
 
 def test_lists_of_phrases(tmp_path: Path) -> None:
@@ -115,7 +120,7 @@ def test_lists_of_phrases(tmp_path: Path) -> None:
     path.write_text("# mine\nAnn Lee\tPER\nproject x\n")
     assert read_phrases(path) == {"Ann Lee": "PER", "project x": "ID"}
     path.write_text("# nothing\n")
-    with pytest.raises(InputError, match="no phrase"):
+    with raises_code("empty", InputError):
         read_phrases(path)
 
 
@@ -126,7 +131,7 @@ def test_any_blanks_may_stand_between_an_id_and_its_words(tmp_path: Path, gap: s
     assert through(path) == f"u1{gap}[PER]\tcame\nu2{gap}so\r\nu3{gap}\n"
     for bad in (f"{gap}no id\n", "u1 x\n\nu2 y\n"):
         path.write_text(bad)
-        with pytest.raises(InputError, match="no utterance id"):
+        with raises_code("bad-line", InputError):
             through(path)
 
 
@@ -176,16 +181,16 @@ def test_fields_are_copied_on_demand_but_for_those_of_replaced_words(tmp_path: P
     copied = ("raw", "segments", "who", "words.norm")
     row = json_through(tmp_path / "a.jsonl", [WORDY], copied)[0]
     new = {"w": "[PER]", "t0": 0.3, "t1": 0.5, "c": 0.5}
-    made = {**WORDY, "words": [{"w": "call", "norm": "Call", "c": 1}, new]}
-    assert json.dumps(row) == json.dumps(made)
+    expected = {**WORDY, "words": [{"w": "call", "norm": "Call", "c": 1}, new]}
+    assert json.dumps(row) == json.dumps(expected)
     (tmp_path / "a.txt").write_text("so\n")
-    with pytest.raises(UsageError, match="'lines' has none"):
+    with raises_code("unsupported", UsageError):
         read_batch(tmp_path / "a.txt", copied=("raw",))
 
 
 def test_a_replacement_that_equals_the_word_keeps_no_more_fields_than_others() -> None:
-    span = Span(5, 8, 5, 8, "PER", "list", "full", 1.0, "ann")
-    same = Transformed("call ann", (span,))
+    span = ReplacedSpan(5, 8, 5, 8, "PER", "list", "full", 1.0, "ann")
+    same = AnonymisedText("call ann", (span,))
     assert regroup(["call", "ann"], same) == [(0, 1, None), (1, 2, "ann")]
 
 
@@ -212,8 +217,9 @@ def test_times_of_unsorted_words(tmp_path: Path) -> None:
 def test_a_type_that_is_none_is_told_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "deny.txt"
     path.write_text("# mine\nann\tper\nbob\tFOO\n")
-    with pytest.raises(InputError, match=r"deny\.txt:3: type 'FOO'; there are PER"):
+    with raises_code("unknown-name", InputError) as caught:
         read_phrases(path)
+    assert "deny.txt:3:" in str(caught.value) and "'FOO'" in str(caught.value)
     path.write_text("ann\tper\n")
     assert read_phrases(path) == {"ann": "PER"}
 

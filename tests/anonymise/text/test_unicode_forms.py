@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.recording.private_words import detect_private, find_targets
-from sottovoce.anonymise.text import TextAnonymiser, find_private
-from sottovoce.anonymise.text.replace import STRATEGIES
+from sottovoce.anonymise.text import STRATEGIES, TextAnonymiser, find_private
 from sottovoce.anonymise.text.tokens import tokenise
 from sottovoce.core.unicode_offsets import composed
 
@@ -48,8 +47,8 @@ def test_the_form_of_letters_changes_neither_what_is_found_nor_what_stays(
 ) -> None:
     done, whole = make(strategy).transform(text), make(strategy).transform(composed(text))
     assert [s.replacement for s in done.spans] == [s.replacement for s in whole.spans]
-    for one, other in zip(done.spans, whole.spans, strict=True):
-        assert composed(text[one.start : one.end]) == composed(text)[other.start : other.end]
+    for span, other in zip(done.spans, whole.spans, strict=True):
+        assert composed(text[span.start : span.end]) == composed(text)[other.start : other.end]
     old = pairwise([0, *(at for s in done.spans for at in (s.start, s.end)), len(text)])
     new = pairwise(
         [0, *(at for s in done.spans for at in (s.new_start, s.new_end)), len(done.text)]
@@ -58,11 +57,11 @@ def test_the_form_of_letters_changes_neither_what_is_found_nor_what_stays(
     assert kept == [done.text[slice(*place)].encode() for place in new][::2]
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", list(STRATEGIES))
 def test_a_name_in_both_forms_gets_one_replacement(strategy: str) -> None:
     text = f"{TEXT} {apart(TEXT)}"
-    found = [s.replacement for s in make(strategy).transform(text).spans if s.kind == "PER"]
-    assert len(found) == 2 and len(set(found)) == 1
+    spans = [span for span in make(strategy).transform(text).spans if span.kind == "PER"]
+    assert len(spans) == 2 and len({span.replacement for span in spans}) == 1
 
 
 @pytest.mark.parametrize("form", [str, apart])
@@ -77,8 +76,8 @@ def test_lists_in_either_form(form: type[str], listed: type[str]) -> None:
 
 def test_private_words_by_index_and_in_recordings() -> None:
     words = TEXT.rstrip(".").split()
-    asked = find_private(list(map(apart, words)), "fr")
-    assert asked == find_private(words, "fr") and asked
+    private = find_private(list(map(apart, words)), "fr")
+    assert private == find_private(words, "fr") and private
     assert find_targets([apart(TEXT)], ["fr"], finder=detect_private) == find_targets(
         [TEXT], ["fr"], finder=detect_private
     )

@@ -210,8 +210,8 @@ def replace_with(lang: str, secret: Secret, strategy: str = DEFAULT_STRATEGY) ->
     strategy : str, default "full"
         Name of a strategy. A person gets one new name per dialogue.
     """
-    from sottovoce.anonymise.text.replace import Replacer
-    from sottovoce.anonymise.text.view import Finding
+    from sottovoce.anonymise.text.masked_text import Finding
+    from sottovoce.anonymise.text.replacer import Replacer
 
     replacer = Replacer(lang.lower().split("-")[0], strategy, secret, "document")
     dialogues = 0
@@ -223,7 +223,7 @@ def replace_with(lang: str, secret: Secret, strategy: str = DEFAULT_STRATEGY) ->
         private = [_entity_spans(*pair) for pair in zip(texts, targets, strict=True)]
         for index, (text, spans) in enumerate(zip(texts, private, strict=True)):
             findings = [Finding(*span, 1.0, "recording") for span in spans]
-            replacer.learn(text, findings, dialogue, str(index))
+            replacer.note_full_names(text, findings, dialogue, str(index))
         result = []
         for index, (text, spans) in enumerate(zip(texts, private, strict=True)):
             values = [

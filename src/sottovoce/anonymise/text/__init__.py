@@ -1,4 +1,4 @@
-"""Private words in text: found, and replaced.
+"""Find private words in text and replace them.
 
 >>> from sottovoce.anonymise.text import TextAnonymiser
 >>> TextAnonymiser("en", strategy="redact").transform("wake me at nine am").text
@@ -6,21 +6,40 @@
 """
 
 from sottovoce.anonymise.text.anonymiser import (
+    AnonymisedText,
     PrivateWords,
-    Span,
+    ReplacedSpan,
     TextAnonymiser,
-    Transformed,
     find_private,
 )
 from sottovoce.anonymise.text.detect import Detector
-from sottovoce.anonymise.text.view import Finding
+from sottovoce.anonymise.text.entities import Entity
+from sottovoce.anonymise.text.guarantee import Guarantee
+from sottovoce.anonymise.text.masked_text import Finding
+from sottovoce.anonymise.text.strategies import (
+    STRATEGIES,
+    Mention,
+    ReplacementContext,
+    TextStrategy,
+)
+from sottovoce.anonymise.text.taggers import TAGGERS, Tagger, TaggerInfo, TaggerType
 
 __all__ = [
+    "STRATEGIES",
+    "TAGGERS",
+    "AnonymisedText",
     "Detector",
+    "Entity",
     "Finding",
+    "Guarantee",
+    "Mention",
     "PrivateWords",
-    "Span",
+    "ReplacedSpan",
+    "ReplacementContext",
+    "Tagger",
+    "TaggerInfo",
+    "TaggerType",
     "TextAnonymiser",
-    "Transformed",
+    "TextStrategy",
     "find_private",
 ]

@@ -1,8 +1,8 @@
-"""Tagged sentences: CoNLL files, and spans from tags.
+"""Tagged sentences: CoNLL files, and entities from tags.
 
-One word a line with its tag in the second column (IOB2: ``B-PER`` begins, ``I-PER`` goes on, ``O``
-is outside), columns separated by tabs or blanks, an empty line after a sentence. Files may be
-compressed with xz.
+One word a line with its tag in the second column (IOB2: ``B-PER`` begins an entity, ``I-PER``
+continues it, ``O`` is outside), columns separated by tabs or blanks, an empty line after a
+sentence. Files may be compressed with xz.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from sottovoce.core.errors import InputError
 from sottovoce.core.files import check_exists
 
 Span = tuple[int, int, str]
-"""First word, the one after the last, type."""
+"""An entity: first word, the word after the last, type."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """Words and their tags."""
+    """Words and their IOB2 tags."""
 
     words: tuple[str, ...]
     tags: tuple[str, ...]
@@ -33,8 +33,15 @@ class Sentence:
 
 
 def spans_of(tags: Sequence[str]) -> list[Span]:
-    """Entities from IOB2 tags; a stray ``I-`` begins one, as in the CoNLL scorer.
+    """Return the entities of IOB2 tags; a stray ``I-`` begins one, as in the CoNLL scorer.
 
+    Parameters
+    ----------
+    tags : sequence of str
+        The tags of a sentence.
+
+    Examples
+    --------
     >>> spans_of(["B-PER", "I-PER", "O", "I-LOC", "B-LOC"])
     [(0, 2, 'PER'), (3, 4, 'LOC'), (4, 5, 'LOC')]
     """
@@ -49,38 +56,43 @@ def spans_of(tags: Sequence[str]) -> list[Span]:
     return spans
 
 
-def tags_of(spans: Sequence[Span], length: int) -> list[str]:
-    """IOB2 tags of spans that do not overlap."""
-    tags = ["O"] * length
-    for start, end, kind in spans:
-        tags[start:end] = [f"B-{kind}"] + [f"I-{kind}"] * (end - start - 1)
-    return tags
-
-
 def asr_view(sentence: Sentence) -> Sentence:
-    """As a recogniser would write it: lower case, no punctuation; tags stay with their words.
+    """Rewrite a sentence as a recogniser would: lower case, no punctuation; words keep their tags.
 
+    Parameters
+    ----------
+    sentence : Sentence
+        The sentence as it is written.
+
+    Examples
+    --------
     >>> asr_view(Sentence(("Hi", ",", "Ann", "!"), ("O", "O", "B-PER", "O"))).words
     ('hi', 'ann')
     """
     words: list[str] = []
     tags: list[str] = []
-    opened = ""
+    open_kind = ""
     for word, tag in zip(sentence.words, sentence.tags, strict=True):
         bare = bare_word(word)
         if tag[:2] == "B-":
-            opened = ""
+            open_kind = ""
         if bare:
-            if tag[:2] == "I-" and opened != tag[2:]:
+            if tag[:2] == "I-" and open_kind != tag[2:]:
                 tag = f"B-{tag[2:]}"
             words.append(bare)
             tags.append(tag)
-            opened = tag[2:]
+            open_kind = tag[2:]
     return Sentence(tuple(words), tuple(tags))
 
 
 def bare_word(word: str) -> str:
-    """A word in lower case without punctuation around it; nothing of punctuation alone."""
+    """Return a word in lower case without punctuation around it; nothing of punctuation alone.
+
+    Parameters
+    ----------
+    word : str
+        The word as it is written.
+    """
     if word.isalnum():
         return word.lower()
     start, end = 0, len(word)
@@ -92,41 +104,69 @@ def bare_word(word: str) -> str:
 
 
 def read_conll(path: Path) -> list[Sentence]:
-    """All sentences of a file."""
-    check_exists(path)
-    try:
-        data = path.read_bytes()
-        text = (lzma.decompress(data) if path.suffix == ".xz" else data).decode()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}); check the name") from None
-    except (lzma.LZMAError, UnicodeDecodeError):
-        raise InputError(f"{path}: neither UTF-8 text nor such text in xz; convert it") from None
+    """Read all sentences of a file.
+
+    Parameters
+    ----------
+    path : Path
+        A CoNLL file in UTF-8; one that ends in ``.xz`` is decompressed.
+
+    Raises
+    ------
+    InputError
+        ``bad-line`` for a line without a tag, ``empty`` if there is no sentence.
+    """
     sentences: list[Sentence] = []
     words: list[str] = []
     tags: list[str] = []
-    for number, line in enumerate([*text.split("\n"), ""], 1):
+    for number, line in enumerate([*_read_text(path).split("\n"), ""], 1):
         columns = line.split("\t") if "\t" in line else line.split()
         if not line.strip():
             if words:
                 sentences.append(Sentence(tuple(words), tuple(tags)))
             words, tags = [], []
         elif len(columns) < 2 or not _is_tag(columns[1].strip()):
-            raise InputError(f"{path}:{number}: not 'word TAB tag' with a tag like B-PER or O")
+            raise InputError(
+                f"{path}:{number}: not 'word TAB tag' with a tag like B-PER or O", code="bad-line"
+            )
         else:
             words.append(columns[0].strip())
             tags.append(columns[1].strip())
     if not sentences:
-        raise InputError(f"{path}: no sentence in it; one word a line with its tag")
+        raise InputError(
+            f"{path}: no sentence in it; write one word a line with its tag", code="empty"
+        )
     return sentences
+
+
+def _read_text(path: Path) -> str:
+    check_exists(path)
+    try:
+        data = path.read_bytes()
+        return (lzma.decompress(data) if path.suffix == ".xz" else data).decode()
+    except OSError as error:
+        raise InputError(
+            f"{path}: cannot be read ({error.strerror}); check the name", code="unreadable"
+        ) from None
+    except (lzma.LZMAError, UnicodeDecodeError):
+        raise InputError(
+            f"{path}: neither UTF-8 text nor such text in xz; convert it", code="not-utf8"
+        ) from None
 
 
 def _is_tag(tag: str) -> bool:
     return tag == "O" or (tag[:2] in ("B-", "I-") and len(tag) > 2)
 
 
-def write_conll(sentences: Sequence[Sentence]) -> str:
-    """The text of a file."""
+def format_conll(sentences: Sequence[Sentence]) -> str:
+    """Return sentences as the text of a CoNLL file.
+
+    Parameters
+    ----------
+    sentences : sequence of Sentence
+        The sentences.
+    """
     return "".join(
-        "".join(f"{w}\t{t}\n" for w, t in zip(s.words, s.tags, strict=True)) + "\n"
+        "".join(f"{word}\t{tag}\n" for word, tag in zip(s.words, s.tags, strict=True)) + "\n"
         for s in sentences
     )

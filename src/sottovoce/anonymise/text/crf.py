@@ -1,8 +1,8 @@
 """Linear-chain conditional random fields: how a sentence is tagged.
 
-Weights come from CRFsuite (:mod:`.training`) and are kept in a file of plain arrays, so that
-nothing but numbers is loaded. Sentences are tagged together: emissions of all words are sums of
-rows kept per word, and the recursions run over all sentences of a batch at once.
+Weights come from CRFsuite (:mod:`sottovoce.training.taggers`) and are stored as plain arrays, so
+that nothing but numbers is loaded. Sentences are tagged together: the emissions of all words are
+sums of rows that are cached per word, and the recursions run over all sentences of a batch at once.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import io
 import json
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,65 +23,100 @@ from numpy.typing import NDArray
 from sottovoce.anonymise.text.features import (
     BOUNDARY,
     DISTANCES,
-    NEAR,
     PAIRS,
+    PLACE_DISTANCES,
     place_attribute,
     word_attributes,
 )
-from sottovoce.anonymise.text.lexicon import PLACE_MARKS, Lexicon, core_of
+from sottovoce.anonymise.text.lexicon import PLACE_MARKS, Lexicon, strip_clitics
 from sottovoce.core.errors import InputError
 from sottovoce.core.files import write_bytes
 
 Floats = NDArray[np.float32]
+Number = TypeVar("Number", bound=np.generic)
 
 OUTSIDE = "O"
-KEPT_WORDS = 50_000
-"""Words whose sums are kept; when there are more, the table begins anew."""
+CACHED_WORDS = 50_000
+"""Words whose sums are cached; when there are more, the cache is cleared."""
 BATCH = 1024
-"""Sentences tagged at once."""
+"""Sentences that are tagged at once."""
+
+
+class TaggerCard(TypedDict, total=False):
+    """What a tagger was trained on."""
+
+    lang: str
+    register: str
+    entities: int
+    data: list[str]
+    licence: str
 
 
 @dataclass(frozen=True)
 class Weights:
-    """What training found: one row of weights an attribute, one column a label."""
+    """Trained weights: a row for each attribute, a column for each label."""
 
     labels: tuple[str, ...]
+    """IOB2 labels: ``B-PER``, ``I-PER``, …, ``O``."""
     rows: dict[str, int]
+    """Row of each attribute in ``state``."""
     state: Floats
+    """Weights of attributes, attributes × labels."""
     transition: Floats
-    card: dict[str, Any] = field(default_factory=dict)
+    """Weights of one label after another, labels × labels."""
+    card: TaggerCard = field(default_factory=lambda: TaggerCard())
 
     @classmethod
-    def gather(
+    def from_named(
         cls,
         labels: Sequence[str],
         state: Mapping[tuple[str, str], float],
         transition: Mapping[tuple[str, str], float],
-        card: dict[str, Any],
+        card: TaggerCard,
         *,
-        least: float = 0.0,
+        smallest: float = 0.0,
     ) -> Weights:
-        """From the weights by name; those smaller than ``least`` are dropped."""
-        index = {label: i for i, label in enumerate(labels)}
-        kept = {key: w for key, w in state.items() if abs(w) >= least}
-        rows = {name: i for i, name in enumerate(sorted({attribute for attribute, _ in kept}))}
+        """Build the arrays from weights by name.
+
+        Parameters
+        ----------
+        labels : sequence of str
+            All labels.
+        state : mapping of (str, str) to float
+            Weights by attribute and label.
+        transition : mapping of (str, str) to float
+            Weights by label and next label.
+        card : TaggerCard
+            What the weights were trained on.
+        smallest : float, default 0
+            Weights with a smaller absolute value are dropped.
+        """
+        columns = {label: i for i, label in enumerate(labels)}
+        large = {key: weight for key, weight in state.items() if abs(weight) >= smallest}
+        rows = {name: i for i, name in enumerate(sorted({attribute for attribute, _ in large}))}
         table = np.zeros((len(rows), len(labels)), np.float32)
-        for (attribute, label), weight in kept.items():
-            table[rows[attribute], index[label]] = weight
+        for (attribute, label), weight in large.items():
+            table[rows[attribute], columns[label]] = weight
         moves = np.zeros((len(labels), len(labels)), np.float32)
         for (before, after), weight in transition.items():
-            moves[index[before], index[after]] = weight
+            moves[columns[before], columns[after]] = weight
         return cls(tuple(labels), rows, table, moves, card)
 
     def save(self, path: Path) -> None:
-        """Write the file, whole or not at all: half-precision weights, zeros left out."""
-        filled = self.state != 0
+        """Write an ``.npz`` file, atomically: weights in half precision, zeros left out.
+
+        Parameters
+        ----------
+        path : Path
+            The file; an existing one is replaced.
+        """
+        nonzero = self.state != 0
         buffer = io.BytesIO()
         np.savez_compressed(
             buffer,
             attributes=np.frombuffer("\t".join(self.rows).encode(), np.uint8),
-            filled=np.packbits(filled),
-            state=self.state[filled].astype(np.float16),
+            filled=np.packbits(nonzero),
+            state=self.state[nonzero].astype(np.float16),
             transition=self.transition,
             card=np.frombuffer(json.dumps({"labels": self.labels, **self.card}).encode(), np.uint8),
         )
@@ -89,7 +124,18 @@ class Weights:
 
     @classmethod
     def load(cls, path: Path) -> Weights:
-        """Read a file that :meth:`save` wrote."""
+        """Read a file that :meth:`save` wrote.
+
+        Parameters
+        ----------
+        path : Path
+            The file.
+
+        Raises
+        ------
+        InputError
+            ``unreadable`` if there is no such file, ``not-a-tagger`` if it holds anything else.
+        """
         try:
             with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as data:
                 card = json.loads(data["card"].tobytes())
@@ -97,32 +143,50 @@ class Weights:
                 names = data["attributes"].tobytes().decode().split("\t")
                 shape = (len(names), len(labels))
                 state = np.zeros(shape, np.float32)
-                filled = np.unpackbits(data["filled"], count=shape[0] * shape[1])
-                state[filled.reshape(shape).astype(bool)] = data["state"]
+                nonzero = np.unpackbits(data["filled"], count=shape[0] * shape[1])
+                state[nonzero.reshape(shape).astype(bool)] = data["state"]
                 moves = data["transition"].reshape(len(labels), len(labels))
                 return cls(labels, {n: i for i, n in enumerate(names)}, state, moves, card)
         except OSError as error:
-            raise InputError(f"{path}: cannot be read ({error.strerror}); check the name") from None
+            raise InputError(
+                f"{path}: cannot be read ({error.strerror}); check the name", code="unreadable"
+            ) from None
         except (ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error):
-            raise InputError(f"{path}: no tagger; 'sottovoce train entities' makes one") from None
+            raise InputError(
+                f"{path}: not a tagger; 'sottovoce train entities' makes one", code="not-a-tagger"
+            ) from None
 
 
-def mean(one: Weights, other: Weights) -> Weights:
-    """The mean of two sets of weights; an attribute or label that one of them lacks counts as 0."""
-    labels = tuple(dict.fromkeys((*one.labels, *other.labels)))
-    names = sorted(one.rows.keys() | other.rows.keys())
+def mean_weights(first: Weights, second: Weights) -> Weights:
+    """Return the mean of two sets of weights, with the card of the first.
+
+    Parameters
+    ----------
+    first, second : Weights
+        Their attributes and labels may differ; a missing one counts as 0.
+    """
+    labels = tuple(dict.fromkeys((*first.labels, *second.labels)))
+    names = sorted(first.rows.keys() | second.rows.keys())
     rows = {name: i for i, name in enumerate(names)}
     state = np.zeros((len(names), len(labels)), np.float32)
     moves = np.zeros((len(labels), len(labels)), np.float32)
-    for weights in (one, other):
+    for weights in (first, second):
         columns = [labels.index(label) for label in weights.labels]
         state[np.ix_([rows[name] for name in weights.rows], columns)] += weights.state / 2
         moves[np.ix_(columns, columns)] += weights.transition / 2
-    return Weights(labels, rows, state, moves, one.card)
+    return Weights(labels, rows, state, moves, first.card)
 
 
 class Crf:
-    """Tags sentences with given weights."""
+    """Tags sentences with given weights.
+
+    Parameters
+    ----------
+    weights : Weights
+        The trained weights.
+    lexicon : Lexicon
+        Lookups of the language that the features come from.
+    """
 
     def __init__(self, weights: Weights, lexicon: Lexicon) -> None:
         self.weights = weights
@@ -132,56 +196,68 @@ class Crf:
         self._pairs: dict[str, dict[str, int]] = {kind: {} for kind in PAIRS}
         self._places: dict[str, list[tuple[int, int]]] = {}
         self._index_pairs()
-        self._forget()
+        self._clear_cache()
 
     def _index_pairs(self) -> None:
-        """Rows of pairs by the two words, and rows of places by their marks."""
-        for name, row in self.weights.rows.items():
+        """Index the rows of word pairs by the two words, and the rows of places by their marks."""
+        rows = self.weights.rows
+        for name, row in rows.items():
             if name[:2] in self._pairs:
                 self._pairs[name[:2]][name[2:]] = row
         for mark in PLACE_MARKS:
-            named = [(-near, self.weights.rows.get(place_attribute(mark, near))) for near in NEAR]
-            self._places[mark] = [(shift, row) for shift, row in named if row is not None]
+            shifts = [(-away, rows.get(place_attribute(mark, away))) for away in PLACE_DISTANCES]
+            self._places[mark] = [(shift, row) for shift, row in shifts if row is not None]
 
-    def _forget(self) -> None:
-        self._index = {BOUNDARY: 0}
+    def _clear_cache(self) -> None:
+        self._word_ids = {BOUNDARY: 0}
         table = np.zeros((1024, len(DISTANCES), len(self.labels)), np.float32)
-        table[0] = self._sums(BOUNDARY)
+        table[0] = self._word_scores(BOUNDARY)
         self._table = table
 
-    def _sums(self, form: str) -> Floats:
-        get, state = self.weights.rows.get, self.weights.state
+    def _word_scores(self, form: str) -> Floats:
+        """Sum the weights of a word's attributes, distances × labels."""
+        row_of, state = self.weights.rows.get, self.weights.state
         sums = np.zeros((len(DISTANCES), len(self.labels)), np.float32)
         for i, distance in enumerate(DISTANCES):
-            rows = [get(name) for name in word_attributes(form, distance, self.lexicon)]
+            rows = [row_of(name) for name in word_attributes(form, distance, self.lexicon)]
             known = [row for row in rows if row is not None]
             if known:
                 sums[i] = state[known].sum(axis=0)
         return sums
 
-    def _word(self, form: str) -> int:
-        found = self._index.get(form)
-        if found is None:
-            found = len(self._index)
-            if found == len(self._table):
-                self._table = np.concatenate([self._table, np.zeros_like(self._table)])
-            self._table[found] = self._sums(form)
-            self._index[form] = found
-        return found
+    def _add_word(self, form: str) -> int:
+        """Cache the scores of a new word and return its row in the table."""
+        word_id = len(self._word_ids)
+        if word_id == len(self._table):
+            self._table = np.concatenate([self._table, np.zeros_like(self._table)])
+        self._table[word_id] = self._word_scores(form)
+        self._word_ids[form] = word_id
+        return word_id
 
     def emissions(self, sentences: Sequence[Sequence[str]]) -> list[Floats]:
-        """Scores of every label for every word, before its neighbours' labels count."""
-        if len(self._index) > KEPT_WORDS:
-            self._forget()
+        """Score every label for every word, before the labels of its neighbours count.
+
+        Parameters
+        ----------
+        sentences : sequence of sequence of str
+            The words of each sentence.
+
+        Returns
+        -------
+        list of array
+            One array a sentence, words × labels.
+        """
+        if len(self._word_ids) > CACHED_WORDS:
+            self._clear_cache()
         ids: list[int] = [0, 0]
         extra_at: list[int] = []
         extra_row: list[int] = []
         starts = []
-        known = self._index
+        known = self._word_ids
         for forms in sentences:
             starts.append(len(ids))
             self._pairs_and_places(forms, len(ids), extra_at, extra_row)
-            ids += [known[form] if form in known else self._word(form) for form in forms]
+            ids += [known[form] if form in known else self._add_word(form) for form in forms]
             ids += (0, 0)
         index = np.array(ids)
         table = self._table
@@ -197,7 +273,7 @@ class Crf:
     def _pairs_and_places(
         self, forms: Sequence[str], start: int, at: list[int], rows: list[int]
     ) -> None:
-        """Attributes of more than one word, as positions and rows of weights."""
+        """Append the positions and rows of attributes that concern more than one word."""
         low = [BOUNDARY, *[form.lower() for form in forms], BOUNDARY]
         with_before, with_after, around = (self._pairs[kind] for kind in PAIRS)
         for i, pair in enumerate(map("|".join, pairwise(low)), start):
@@ -211,7 +287,7 @@ class Crf:
             if pair in around:
                 at.append(i)
                 rows.append(around[pair])
-        marks = self.lexicon.place_marks([core_of(form) for form in low[1:-1]])
+        marks = self.lexicon.place_marks([strip_clitics(form) for form in low[1:-1]])
         for i, mark in enumerate(marks):
             for shift, row in self._places.get(mark, ()):
                 if 0 <= i + shift < len(forms):
@@ -219,14 +295,27 @@ class Crf:
                     rows.append(row)
 
     def marginals(self, emissions: Sequence[Floats]) -> list[Floats]:
-        """P(label | sentence) of every word, by the forward-backward recursions."""
+        """Compute P(label | sentence) of every word with the forward-backward recursions.
+
+        Parameters
+        ----------
+        emissions : sequence of array
+            One array a sentence, words × labels.
+
+        Returns
+        -------
+        list of array
+            Probabilities of the same shapes; each row sums to 1.
+        """
         return _by_length(emissions, self._marginals_of_equal)
 
     def _marginals_of_equal(self, scores: Floats) -> Floats:
-        """For sentences of one length: sentences × words × labels."""
+        """Marginals of sentences of equal length: sentences × words × labels."""
+        length = scores.shape[1]
+        if not length:
+            return scores
         moves = np.exp(self.weights.transition.astype(np.float64))
         likely = np.exp((scores - scores.max(axis=2, keepdims=True)).astype(np.float64))
-        length = scores.shape[1]
         forward = np.empty_like(likely)
         forward[:, 0] = likely[:, 0]
         for t in range(1, length):
@@ -240,13 +329,26 @@ class Crf:
         return np.asarray(forward / forward.sum(axis=2, keepdims=True), np.float32)
 
     def best_paths(self, emissions: Sequence[Floats]) -> list[list[str]]:
-        """The most probable labels of every sentence (Viterbi); −inf forbids a label."""
+        """Find the most probable labels of every sentence with the Viterbi algorithm.
+
+        Parameters
+        ----------
+        emissions : sequence of array
+            One array a sentence, words × labels; −inf forbids a label.
+
+        Returns
+        -------
+        list of list of str
+            The labels of each sentence.
+        """
         paths = _by_length(emissions, self._paths_of_equal)
         return [[self.labels[i] for i in path] for path in paths]
 
     def _paths_of_equal(self, scores: Floats) -> NDArray[np.intp]:
         moves = self.weights.transition
         count, length, size = scores.shape
+        if not length:
+            return np.empty((count, 0), np.intp)
         back = np.empty((count, length, size), np.intp)
         best = scores[:, 0]
         for t in range(1, length):
@@ -260,18 +362,16 @@ class Crf:
         return path
 
 
-def _by_length(items: Sequence[Floats], work: Any) -> list[Any]:
-    """Run ``work`` on stacks of items of one length; empty ones are returned as they are."""
-    found: list[Any] = list(items)
+def _by_length(
+    items: Sequence[Floats], compute: Callable[[Floats], NDArray[Number]]
+) -> list[NDArray[Number]]:
+    """Run ``compute`` on stacks of arrays of equal length; the result of an empty one is empty."""
+    results: dict[int, NDArray[Number]] = {}
     groups: dict[int, list[int]] = {}
     for i, item in enumerate(items):
         groups.setdefault(len(item), []).append(i)
-    for length, members in groups.items():
-        if length:
-            for part in range(0, len(members), BATCH):
-                chosen = members[part : part + BATCH]
-                for i, result in zip(
-                    chosen, work(np.stack([items[j] for j in chosen])), strict=True
-                ):
-                    found[i] = result
-    return found
+    for members in groups.values():
+        for part in range(0, len(members), BATCH):
+            batch = members[part : part + BATCH]
+            results |= zip(batch, compute(np.stack([items[i] for i in batch])), strict=True)
+    return [results[i] for i in range(len(items))]

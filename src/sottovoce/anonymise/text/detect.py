@@ -1,8 +1,8 @@
-"""Finding what is private in texts: taggers, patterns, lists, and what one finding implies.
+"""Finding what is private in texts: taggers, patterns, lists, and names of the document.
 
-A text that was transformed looks different to a tagger: a neighbour of a name may look private
-once the name is gone. So a text is looked at again with its private words hidden, until nothing
-new is found. What comes out, transformed again, therefore stays as it is.
+A text that was transformed looks different to a tagger: the neighbour of a name may look private
+once the name is hidden. So a text is searched again with its private words hidden, until nothing
+new is found. An anonymised text therefore stays as it is when it is anonymised again.
 """
 
 from __future__ import annotations
@@ -14,287 +14,325 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from sottovoce.anonymise.text import patterns
-from sottovoce.anonymise.text.adapters import own_tagger
-from sottovoce.anonymise.text.entities import (
-    PRIVATE,
+from sottovoce.anonymise.text.entities import PRIVATE_TYPES, TYPES, Entity, resolve_overlaps
+from sottovoce.anonymise.text.lexicon import check_language, clitics, lexicon, strip_clitics
+from sottovoce.anonymise.text.masked_text import Finding, MaskedText
+from sottovoce.anonymise.text.patterns import find_spoken, find_written
+from sottovoce.anonymise.text.phrases import PhraseMatcher
+from sottovoce.anonymise.text.taggers import (
+    DEFAULT_TAU,
     REGISTERS,
-    TAU,
-    TYPES,
-    Entity,
-    Finder,
-    shipped,
+    Tagger,
+    make_tagger,
     shipped_tagger,
-    united,
+    shipped_weights,
 )
-from sottovoce.anonymise.text.lexicon import check_language, clitics, core_of, lexicon
-from sottovoce.anonymise.text.lists import Phrases
-from sottovoce.anonymise.text.tokens import HIDDEN, Token, is_asr_view, sentences, tokenise
-from sottovoce.anonymise.text.view import Finding, View
+from sottovoce.anonymise.text.tokens import HIDDEN, Token, is_asr_output, sentences, tokenise
 from sottovoce.core.errors import UsageError
 from sottovoce.core.unicode_offsets import Composed
 
 SURE = 0.5
-"""Score from which a name is looked for in the whole document, and from which the first word of a
-sentence is one though it is a common word."""
+"""Score from which a name is searched in the whole document, and from which the first word of a
+sentence is a name although it is a common word."""
 ROUNDS = 20
-"""Looks at most; two or three are the rule."""
-BOTH = "both"
-Tagged = dict[tuple[str, ...], list[Entity]]
-"""Sentences that taggers have seen, and what they found."""
-_SPREAD = ("PER", "ORG")
+"""Searches of a text at most; two or three are usual."""
+BOTH_REGISTERS = "both"
+DOCUMENT_RULE = "document"
+"""Rule of names that were found elsewhere in the document."""
+_PROPAGATED = ("PER", "ORG")
 _NAMES = ("PER", "LOC", "ORG", "MISC")
+_TaggedSentences = dict[tuple[str, ...], list[Entity]]
+"""Sentences that the taggers have seen, with the entities they found."""
 
 
 @dataclass(frozen=True)
 class Detector:
     """Finds what is private in texts of one language.
 
-    >>> [(one.start, one.end, one.kind) for one in Detector("en").find(["call ann at nine pm"])[0]]
+    Examples
+    --------
+    >>> findings = Detector("en").find(["call ann at nine pm"])[0]
+    >>> [(finding.start, finding.end, finding.kind) for finding in findings]
     [(5, 8, 'PER'), (12, 19, 'TIME')]
     """
 
     lang: str
-    tau: float = TAU
-    types: Sequence[str] = PRIVATE
-    register: str = "both"
+    tau: float = DEFAULT_TAU
+    """A word is private if a tagger's P(O) is below τ, between 0 and 1."""
+    types: Sequence[str] = PRIVATE_TYPES
+    """Entity types that are private."""
+    register: str = BOTH_REGISTERS
+    """Taggers of the package that are used: ``spoken``, ``written`` or ``both``."""
     deny: Mapping[str, str] = field(default_factory=dict)
     """Phrases that are always private, with their type."""
     allow: Iterable[str] = ()
-    """Phrases that never are, unless they are denied."""
+    """Phrases that are never private, unless they are denied."""
     tagger: Path | str | None = None
-    """A tagger of one's own: a file of weights, used instead of those of the package, or
-    ``spacy:`` and a pipeline or ``gliner:`` and a folder, used beside them."""
+    """Another tagger, see :func:`.taggers.make_tagger`."""
     propagate: bool = True
+    """Whether names are searched in all texts of their document."""
 
     def __post_init__(self) -> None:
         check_language(self.lang)
         if not 0 < self.tau < 1:
-            raise UsageError(f"τ of {self.tau:g}; between 0 and 1, e.g. {TAU}")
-        if self.register not in (BOTH, *REGISTERS):
             raise UsageError(
-                f"register {self.register!r}; there are {', '.join((BOTH, *REGISTERS))}"
+                f"τ is {self.tau:g}; it must lie between 0 and 1, e.g. {DEFAULT_TAU}",
+                code="out-of-range",
             )
+        _check_choice("register", self.register, (BOTH_REGISTERS, *REGISTERS))
         for kind in (*self.types, *self.deny.values()):
-            if kind not in TYPES:
-                raise UsageError(f"type {kind!r}; there are {', '.join(TYPES)}")
+            _check_choice("type", kind, TYPES)
 
     @cached_property
-    def own(self) -> Finder | None:
-        """The tagger of one's own."""
-        return None if self.tagger is None else own_tagger(self.tagger, self.lang)
+    def custom_tagger(self) -> Tagger | None:
+        """The tagger that the user has chosen."""
+        return None if self.tagger is None else make_tagger(self.tagger, self.lang)
 
     @cached_property
-    def _denied(self) -> Phrases:
-        return Phrases(self.deny, parts=True)
+    def _denied(self) -> PhraseMatcher:
+        return PhraseMatcher(self.deny, parts=True)
 
     @cached_property
-    def _allowed(self) -> Phrases:
-        return Phrases(dict.fromkeys(self.allow, ""))
+    def _allowed(self) -> PhraseMatcher:
+        return PhraseMatcher(dict.fromkeys(self.allow, ""))
 
     def find(
         self, texts: Sequence[str], documents: Sequence[str] | None = None
     ) -> list[list[Finding]]:
-        """What is private in each text; names spread over texts of one document.
+        """Find what is private in each text.
 
-        Words are looked up in composed letters; what is found is told in the characters as given.
+        Parameters
+        ----------
+        texts : sequence of str
+            The texts, in any Unicode normal form.
+        documents : sequence of str, optional
+            Name of the document of each text; a name that is found in one text is searched in all
+            texts of its document. By default all texts are one document.
+
+        Returns
+        -------
+        list of list of Finding
+            The findings of each text, disjoint and in order, in characters of the text as given.
         """
-        whole = [Composed.of(text) for text in texts]
-        # whether somebody else's tagger makes cycles is not known
-        with _uncollected() if self.own is None else nullcontext():
-            found = self._find([one.text for one in whole], documents)
+        normalised = [Composed.of(text) for text in texts]
+        # a tagger from elsewhere may create reference cycles
+        with _gc_disabled() if self.custom_tagger is None else nullcontext():
+            found = self._find([text.text for text in normalised], documents)
         return [
-            [one.moved(*own.before(one.start, one.end)) for one in every] if own.here else every
-            for own, every in zip(whole, found, strict=True)
+            [finding.moved(*text.before(finding.start, finding.end)) for finding in findings]
+            if text.here
+            else findings
+            for text, findings in zip(normalised, found, strict=True)
         ]
 
     def _find(self, texts: Sequence[str], documents: Sequence[str] | None) -> list[list[Finding]]:
         names = documents if documents is not None else [""] * len(texts)
-        views = [View.of(text) for text in texts]
-        found: list[list[Finding]] = [[] for _ in texts]
+        views = [MaskedText.hide_placeholders(text) for text in texts]
+        findings: list[list[Finding]] = [[] for _ in texts]
         known: dict[str, dict[str, str]] = {}
-        every = range(len(texts))
-        pending: Sequence[int] = every
-        tagged: Tagged = {}
+        pending: Sequence[int] = range(len(texts))
+        tagged: _TaggedSentences = {}
         for _ in range(ROUNDS):
-            new = self._look([views[i] for i in pending], tagged)
-            changed = [i for i, own in zip(pending, new, strict=True) if own]
-            for i, own in zip(pending, new, strict=True):
-                self._learn(views[i].text, own, known.setdefault(names[i], {}))
-            if not changed and self.propagate:
-                pending = [i for i in every if known.get(names[i])]
-                new = [self._again(views[i], known[names[i]]) for i in pending]
-                changed = [i for i, own in zip(pending, new, strict=True) if own]
-            if not changed:
+            new = self._search([views[i] for i in pending], tagged)
+            for i, text_findings in zip(pending, new, strict=True):
+                self._note_names(views[i].text, text_findings, known.setdefault(names[i], {}))
+            if not any(new) and self.propagate:
+                pending = [i for i in range(len(texts)) if known.get(names[i])]
+                new = [self._find_known_names(views[i], known[names[i]]) for i in pending]
+            if not any(new):
                 break
-            for i, own in zip(pending, new, strict=True):
-                back = [views[i].original(one) for one in own]
-                found[i] += back
-                views[i] = views[i].hiding(back) if back else views[i]
-            pending = changed
-        return [sorted(one, key=lambda f: f.start) for one in found]
+            for i, text_findings in zip(pending, new, strict=True):
+                if text_findings:
+                    in_source = [views[i].to_source(finding) for finding in text_findings]
+                    findings[i] += in_source
+                    views[i] = views[i].hide_also(in_source)
+            pending = [i for i, text_findings in zip(pending, new, strict=True) if text_findings]
+        return [sorted(text_findings, key=lambda f: f.start) for text_findings in findings]
 
-    def _look(self, views: Sequence[View], known: Tagged) -> list[list[Finding]]:
-        """One look at every text by itself."""
+    def _search(self, views: Sequence[MaskedText], seen: _TaggedSentences) -> list[list[Finding]]:
+        """Search every text once, each by itself."""
         words = [[token.text for token in view.tokens] for view in views]
-        formed = [
-            [one for one in patterns.written(v.text, v.tokens, self.lang) if one.kind in self.types]
+        patterns = [
+            [e for e in find_written(v.text, v.tokens, self.lang) if e.kind in self.types]
             for v in views
         ]
-        tags = self._tagged([_veiled(*one) for one in zip(words, formed, strict=True)], known)
-        found: list[list[Finding]] = []
-        for view, forms, form, tagged in zip(views, words, formed, tags, strict=True):
-            own = view.tokens
-            every = [*tagged, *patterns.spoken(forms, self.lang)]
-            asked = united([*form, *(one for one in every if one.kind in self.types)])
-            named = [one for one in _unnamed(asked, forms) if one.kind in self.types]
-            kept = _without(named, self._allowed.words_in(forms))
-            denied = self._denied.find(forms)
-            entities = united([*kept, *denied]) if denied else kept
-            left = _trimmed(_without(entities, _hidden(own)), forms)
-            found.append([_finding(own, one) for one in left])
-        return found
-
-    def _tagged(self, words: Sequence[Sequence[str]], known: Tagged) -> list[list[Entity]]:
-        """What the taggers find; a sentence they have seen is not shown to them again."""
-        found: list[list[Entity]] = [[] for _ in words]
-        plain = [is_asr_view([w for w in one if w != HIDDEN]) for one in words]
-        pieces = [(i, *cut) for i, one in enumerate(words) for cut in sentences(one)]
-        forms = [
-            tuple([w.lower() for w in words[i][a:b]] if plain[i] else words[i][a:b])
-            for i, a, b in pieces
+        visible = [_hide_forms(*pair) for pair in zip(words, patterns, strict=True)]
+        by_taggers = self._tag(visible, seen)
+        return [
+            [
+                _to_finding(view.tokens, e)
+                for e in self._combine(view.tokens, forms, written, tagged)
+            ]
+            for view, forms, written, tagged in zip(views, words, patterns, by_taggers, strict=True)
         ]
-        new = list(dict.fromkeys(own for own in forms if own not in known))
-        known.update((own, []) for own in new)
-        for tagger in self._taggers():
-            for own, entities in zip(new, tagger.find(new, self.tau), strict=True):
-                known[own] += [e for e in entities if not self._only_begins(own, e)]
-        for (i, a, _), own in zip(pieces, forms, strict=True):
-            found[i] += [e._replace(start=e.start + a, end=e.end + a) for e in known[own]]
-        return found
 
-    def _only_begins(self, words: Sequence[str], one: Entity) -> bool:
-        """Whether a common word seems a name for no other reason than that a sentence begins."""
-        if one.rule != "tagger written" or one.length > 1 or one.score >= SURE:
+    def _combine(
+        self,
+        tokens: Sequence[Token],
+        words: Sequence[str],
+        written: Sequence[Entity],
+        tagged: Sequence[Entity],
+    ) -> list[Entity]:
+        """Combine what taggers, patterns and lists have found in a text."""
+        candidates = [*tagged, *find_spoken(words, self.lang)]
+        private = resolve_overlaps([*written, *(e for e in candidates if e.kind in self.types)])
+        entities = [e for e in _retype_numbers(private, words) if e.kind in self.types]
+        entities = _without_words(entities, self._allowed.covered_words(words))
+        denied = self._denied.find(words)
+        if denied:
+            entities = resolve_overlaps([*entities, *denied])
+        return _trim_punctuation(_without_words(entities, _hidden_words(tokens)), words)
+
+    def _tag(self, texts: Sequence[Sequence[str]], tagged: _TaggedSentences) -> list[list[Entity]]:
+        """Return what the taggers find; a sentence that they have seen is not tagged again."""
+        entities: list[list[Entity]] = [[] for _ in texts]
+        uncased = [is_asr_output([w for w in words if w != HIDDEN]) for words in texts]
+        cuts = [(i, *cut) for i, words in enumerate(texts) for cut in sentences(words)]
+        forms = [
+            tuple([w.lower() for w in texts[i][a:b]] if uncased[i] else texts[i][a:b])
+            for i, a, b in cuts
+        ]
+        new = list(dict.fromkeys(sentence for sentence in forms if sentence not in tagged))
+        tagged.update((sentence, []) for sentence in new)
+        for tagger in self._taggers():
+            checked = tagger.info.mistakes_sentence_starts
+            for sentence, found in zip(new, tagger.tag(new, self.tau), strict=True):
+                tagged[sentence] += (
+                    [e for e in found if not self._is_mere_start(sentence, e)] if checked else found
+                )
+        for (i, a, _), sentence in zip(cuts, forms, strict=True):
+            entities[i] += [e._replace(start=e.start + a, end=e.end + a) for e in tagged[sentence]]
+        return entities
+
+    def _is_mere_start(self, words: Sequence[str], entity: Entity) -> bool:
+        """Tell whether a common word looks like a name only because it begins a sentence."""
+        if entity.length > 1 or entity.score >= SURE:
             return False
-        known, core = lexicon(self.lang), words[one.start].casefold()
-        first = not any(before[:1].isalnum() for before in words[: one.start])
-        named = known.named(core) or (core,) in known.places
-        return first and known.common(core) and not named
+        known, core = lexicon(self.lang), words[entity.start].casefold()
+        first = not any(before[:1].isalnum() for before in words[: entity.start])
+        may_be_name = known.name_kind(core) or (core,) in known.places
+        return first and known.is_common(core) and not may_be_name
 
     @property
     def registers(self) -> tuple[str, ...]:
-        """Of the package's taggers that are asked; none if one's own is asked instead."""
-        if self.own is not None and not self.own.beside:
+        """Registers of the package's taggers in use; none if another tagger replaces them."""
+        if self.custom_tagger is not None and self.custom_tagger.info.replaces_shipped:
             return ()
-        return tuple(name for name in shipped(self.lang) if self.register in (name, BOTH))
+        available = shipped_weights(self.lang)
+        return tuple(name for name in available if self.register in (name, BOTH_REGISTERS))
 
-    def _taggers(self) -> list[Finder]:
-        """Those of the registers asked for, and one's own beside or instead of them."""
-        own = [] if self.own is None else [self.own]
-        return [*(shipped_tagger(self.lang, name) for name in self.registers), *own]
+    def _taggers(self) -> list[Tagger]:
+        shipped = [shipped_tagger(self.lang, name) for name in self.registers]
+        return [*shipped, *([] if self.custom_tagger is None else [self.custom_tagger])]
 
-    def _learn(self, text: str, findings: Iterable[Finding], names: dict[str, str]) -> None:
-        """Note the names that were found with some certainty."""
-        for one in findings:
-            if one.kind in _SPREAD and one.score >= SURE:
-                for token in tokenise(text[one.start : one.end]):
+    def _note_names(self, text: str, findings: Iterable[Finding], names: dict[str, str]) -> None:
+        """Remember the names that were found with some certainty."""
+        is_common = lexicon(self.lang).is_common
+        for finding in findings:
+            if finding.kind in _PROPAGATED and finding.score >= SURE:
+                for token in tokenise(text[finding.start : finding.end]):
                     core = token.text.casefold()
-                    if len(core) > 2 and core.isalpha() and not lexicon(self.lang).common(core):
-                        names.setdefault(core, one.kind)
+                    if len(core) > 2 and core.isalpha() and not is_common(core):
+                        names.setdefault(core, finding.kind)
 
-    def _again(self, view: View, names: Mapping[str, str]) -> list[Finding]:
-        """Every other occurrence of names of the document."""
+    def _find_known_names(self, view: MaskedText, names: Mapping[str, str]) -> list[Finding]:
+        """Find every other occurrence of the names of the document."""
         tokens = view.tokens
-        forms = [token.text for token in tokens]
-        cores = [core_of(form).casefold() for form in forms]
-        again = [
-            Entity(i, i + 1, names[core], 0.0, "document")
+        words = [token.text for token in tokens]
+        cores = [strip_clitics(word).casefold() for word in words]
+        entities = [
+            Entity(i, i + 1, names[core], 0.0, DOCUMENT_RULE)
             for i, core in enumerate(cores)
             if core in names
         ]
-        return [_finding(tokens, one) for one in _without(again, self._allowed.words_in(forms))]
+        allowed = self._allowed.covered_words(words)
+        return [_to_finding(tokens, entity) for entity in _without_words(entities, allowed)]
+
+
+def _check_choice(setting: str, value: str, choices: Sequence[str]) -> None:
+    if value not in choices:
+        message = f"{setting} {value!r} does not exist; choose from {', '.join(choices)}"
+        raise UsageError(message, code="unknown-name")
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
-    """No search for cycles meanwhile: none are made, and looking costs a third of the time."""
-    collecting = gc.isenabled()
+def _gc_disabled() -> Iterator[None]:
+    """Pause the garbage collector: no reference cycles arise, and it takes a third of the time."""
+    enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if collecting:
+        if enabled:
             gc.enable()
 
 
-def _veiled(words: Sequence[str], entities: Iterable[Entity]) -> Sequence[str]:
-    """Words with those hidden that have a form of their own, such as e-mail addresses.
+def _hide_forms(words: Sequence[str], entities: Iterable[Entity]) -> Sequence[str]:
+    """Hide single words that match an exact pattern, such as e-mail addresses.
 
-    Taggers never saw the like, and would take the words around for names.
+    Taggers were not trained on them, and would take the words around them for names.
     """
-    alone = {one.start for one in entities if one.length == 1 and one.score >= 1}
-    return [HIDDEN if i in alone else word for i, word in enumerate(words)] if alone else words
+    exact = {e.start for e in entities if e.length == 1 and e.score >= 1}
+    return [HIDDEN if i in exact else word for i, word in enumerate(words)] if exact else words
 
 
-def _unnamed(entities: Sequence[Entity], words: Sequence[str]) -> list[Entity]:
-    """Entities with the names among them that have no letter taken for numbers.
+def _retype_numbers(entities: Sequence[Entity], words: Sequence[str]) -> list[Entity]:
+    """Turn names without a letter into numbers, or join them to their neighbour.
 
-    They belong to what stands beside them, if that is no name: *4* in *4 March 2024* to the date.
+    They belong to an adjacent entity that is not a name: *4* in *4 March 2024* to the date.
     """
-    found: list[Entity] = []
+    result: list[Entity] = []
     digits: Entity | None = None
-    for one in entities:
+    for entity in entities:
         if digits is not None:
-            beside = digits.end == one.start and one.kind not in _NAMES
-            found += [] if beside else [digits]
-            one = one._replace(start=digits.start) if beside else one
+            joined = digits.end == entity.start and entity.kind not in _NAMES
+            result += [] if joined else [digits]
+            entity = entity._replace(start=digits.start) if joined else entity
             digits = None
-        if one.kind in _NAMES and not any(map(str.isalpha, "".join(words[one.start : one.end]))):
-            last = found[-1] if found else None
-            if last is not None and last.end == one.start and last.kind not in _NAMES:
-                found[-1] = last._replace(end=one.end)
+        letters = any(map(str.isalpha, "".join(words[entity.start : entity.end])))
+        if entity.kind in _NAMES and not letters:
+            last = result[-1] if result else None
+            if last is not None and last.end == entity.start and last.kind not in _NAMES:
+                result[-1] = last._replace(end=entity.end)
             else:
-                digits = one._replace(kind="NUM")
+                digits = entity._replace(kind="NUM")
         else:
-            found.append(one)
-    return found if digits is None else [*found, digits]
+            result.append(entity)
+    return result if digits is None else [*result, digits]
 
 
-def _without(entities: Iterable[Entity], words: set[int]) -> list[Entity]:
-    """Entities without some words; what is left of one on both sides becomes two."""
+def _without_words(entities: Iterable[Entity], words: set[int]) -> list[Entity]:
+    """Remove words from entities; what is left on both sides of a word becomes two entities."""
     left: list[Entity] = []
-    for one in entities:
-        for i in range(one.start, one.end):
+    for entity in entities:
+        for i in range(entity.start, entity.end):
             if i in words:
                 continue
-            if left and left[-1].end == i > one.start and i - 1 not in words:
-                last = left.pop()
-                left.append(Entity(last.start, i + 1, one.kind, one.score, one.rule))
+            if left and left[-1].end == i > entity.start and i - 1 not in words:
+                left[-1] = Entity(left[-1].start, i + 1, *entity[2:])
             else:
-                left.append(Entity(i, i + 1, one.kind, one.score, one.rule))
+                left.append(Entity(i, i + 1, *entity[2:]))
     return left
 
 
-def _trimmed(entities: Iterable[Entity], words: Sequence[str]) -> list[Entity]:
-    """Entities without marks at their ends; those of marks alone go."""
-    kept = []
-    for one in entities:
-        inside = [i for i in range(one.start, one.end) if any(map(str.isalnum, words[i]))]
+def _trim_punctuation(entities: Iterable[Entity], words: Sequence[str]) -> list[Entity]:
+    """Remove punctuation marks at the ends of entities, and entities of nothing else."""
+    trimmed = []
+    for entity in entities:
+        inside = [i for i in range(entity.start, entity.end) if any(map(str.isalnum, words[i]))]
         if inside:
-            span = (inside[0], inside[-1] + 1)
-            kept.append(Entity(*span, one.kind, one.score, one.rule))
-    return kept
+            trimmed.append(Entity(inside[0], inside[-1] + 1, *entity[2:]))
+    return trimmed
 
 
-def _hidden(tokens: Sequence[Token]) -> set[int]:
-    """Words that are placeholders already."""
+def _hidden_words(tokens: Sequence[Token]) -> set[int]:
+    """Return the indexes of placeholders."""
     return {i for i, token in enumerate(tokens) if "█" in token.text}
 
 
-def _finding(tokens: Sequence[Token], one: Entity) -> Finding:
-    """Its characters, without clitics at either end."""
-    first, last = tokens[one.start], tokens[one.end - 1]
+def _to_finding(tokens: Sequence[Token], entity: Entity) -> Finding:
+    """Return the characters of an entity, without clitics at either end."""
+    first, last = tokens[entity.start], tokens[entity.end - 1]
     start = first.start + clitics(first.text)[0]
     end = last.start + clitics(last.text)[1]
-    return Finding(start, max(end, start + 1), one.kind, one.score, one.rule)
+    return Finding(start, max(end, start + 1), entity.kind, entity.score, entity.rule)

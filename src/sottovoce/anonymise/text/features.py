@@ -1,7 +1,7 @@
 """What a tagger sees of a word, and of the words around it.
 
 Nearly all attributes belong to one word seen from a distance of −2 … 2, so the weights of a word
-can be added up once and kept. Only pairs of words and places of several words go beyond that.
+can be summed once and cached. Only pairs of words and places of several words go beyond that.
 """
 
 from __future__ import annotations
@@ -10,25 +10,37 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from sottovoce.anonymise.text.lexicon import Lexicon, clitics, core_of
+from sottovoce.anonymise.text.lexicon import Lexicon, clitics, strip_clitics
 from sottovoce.anonymise.text.tokens import HIDDEN
 
 DISTANCES = (0, -1, 1, -2, 2)
-NEAR = (0, -1, 1)
-"""Distances from which it counts that a word is in a place."""
+"""Positions of a word relative to the one that is tagged."""
+PLACE_DISTANCES = (0, -1, 1)
+"""Distances from which it counts that a word is part of a listed place."""
 BOUNDARY = ""
-"""Stands for the place before the first and after the last word."""
+"""Stands for the positions before the first and after the last word."""
 
 PAIRS = ("b=", "a=", "t=")
-"""What attributes of pairs begin with, and no other: a word with the one before it, with the one
-after it, and those two without it."""
+"""Prefixes of pair attributes, which no other attribute has: a word with the one before it, with
+the one after it, and those two without it."""
 
 _RUN = re.compile(r"(.)\1{2,}")
 
 
 def word_attributes(form: str, distance: int, lexicon: Lexicon) -> list[str]:
-    """Attributes of a word for the tag of the word ``distance`` places away from it.
+    """Return the attributes of a word for tagging the word ``distance`` positions away.
 
+    Parameters
+    ----------
+    form : str
+        The word as it is written, or :data:`BOUNDARY`.
+    distance : int
+        One of :data:`DISTANCES`.
+    lexicon : Lexicon
+        Lookups of the language.
+
+    Examples
+    --------
     >>> from sottovoce.anonymise.text.lexicon import lexicon
     >>> word_attributes("Zorbalda", -2, lexicon("en"))
     ['-2w=zorbalda', '-2h=Xxx', '-2z=0']
@@ -38,45 +50,46 @@ def word_attributes(form: str, distance: int, lexicon: Lexicon) -> list[str]:
         return [f"{mark}^"] if distance else []
     if form == HIDDEN:
         return [f"{mark}█"]
-    return [mark + one for one in _described(form, abs(distance), lexicon)]
+    return [mark + attribute for attribute in _form_attributes(form, abs(distance), lexicon)]
 
 
 @lru_cache(maxsize=1 << 16)
-def _described(form: str, far: int, lexicon: Lexicon) -> tuple[str, ...]:
+def _form_attributes(form: str, distance: int, lexicon: Lexicon) -> tuple[str, ...]:
+    """Attributes of a word; the farther away it is, the fewer."""
     low = form.lower()
     start, end = clitics(low)
     core = low[start:end]
-    found = [f"w={low}", f"h={shape(form)}"]
+    attributes = [f"w={low}", f"h={_shape(form)}"]
     if core != low:
-        found.append(f"k={core}")
-    if kind := lexicon.named(core):
-        found.append(f"n={kind}")
+        attributes.append(f"k={core}")
+    if kind := lexicon.name_kind(core):
+        attributes.append(f"n={kind}")
     zipf = lexicon.frequency.get(low, lexicon.frequency.get(core, 0))
-    found.append(f"z={zipf}")
+    attributes.append(f"z={zipf}")
     cluster = lexicon.cluster.get(low, lexicon.cluster.get(core))
     if cluster is not None:
-        found += [f"c{bits}={cluster & ((1 << bits) - 1)}" for bits in (4, 6, 10)]
-    if far == 2:
-        return tuple(found)
-    found.append(f"s3={core[-3:]}")
-    if far == 1:
-        return tuple(found)
+        attributes += [f"c{bits}={cluster & ((1 << bits) - 1)}" for bits in (4, 6, 10)]
+    if distance == 2:
+        return tuple(attributes)
+    attributes.append(f"s3={core[-3:]}")
+    if distance == 1:
+        return tuple(attributes)
     if cluster is not None:
-        found.append(f"c={cluster}")
-    found += [f"p{n}={core[:n]}" for n in range(1, 5) if len(core) > n]
-    found += [f"s{n}={core[-n:]}" for n in (1, 2, 4) if len(core) > n]
-    found += [f"l={min(len(core), 8)}", "1"]
+        attributes.append(f"c={cluster}")
+    attributes += [f"p{n}={core[:n]}" for n in range(1, 5) if len(core) > n]
+    attributes += [f"s{n}={core[-n:]}" for n in (1, 2, 4) if len(core) > n]
+    attributes += [f"l={min(len(core), 8)}", "1"]
     if "-" in form:
-        found.append("hyphen")
+        attributes.append("hyphen")
     if any(c.isdigit() for c in form):
-        found.append("digit")
-    return tuple(found)
+        attributes.append("digit")
+    return tuple(attributes)
 
 
-def shape(form: str) -> str:
+def _shape(form: str) -> str:
     """Letters as X or x, digits as 9, runs cut at two.
 
-    >>> shape("McDonald's"), shape("12:30"), shape("BERLIN")
+    >>> _shape("McDonald's"), _shape("12:30"), _shape("BERLIN")
     ("XxXxx'x", '99:99', 'XX')
     """
     mapped = "".join(
@@ -85,7 +98,7 @@ def shape(form: str) -> str:
     return _RUN.sub(r"\1\1", mapped)[:12]
 
 
-def pair_attributes(forms: Sequence[str]) -> Iterator[tuple[str, ...]]:
+def _pair_attributes(forms: Sequence[str]) -> Iterator[tuple[str, ...]]:
     """Per word its pairs with the one before and the one after, and the pair of those two."""
     low = [BOUNDARY, *(form.lower() for form in forms), BOUNDARY]
     for before, word, after in zip(low, low[1:], low[2:], strict=False):
@@ -93,28 +106,44 @@ def pair_attributes(forms: Sequence[str]) -> Iterator[tuple[str, ...]]:
         yield tuple(kind + "|".join(pair) for kind, pair in zip(PAIRS, pairs, strict=True))
 
 
-def place_attributes(forms: Sequence[str], lexicon: Lexicon) -> list[list[str]]:
-    """Per word whether it, or a neighbour, is in a place of the lists."""
-    marks = ["", *lexicon.place_marks([core_of(form.lower()) for form in forms]), ""]
+def _place_attributes(forms: Sequence[str], lexicon: Lexicon) -> list[list[str]]:
+    """Per word whether it, or a neighbour, is part of a listed place."""
+    marks = ["", *lexicon.place_marks([strip_clitics(form.lower()) for form in forms]), ""]
     return [
-        [place_attribute(marks[i + n], n) for n in NEAR if marks[i + n]]
+        [place_attribute(marks[i + n], n) for n in PLACE_DISTANCES if marks[i + n]]
         for i in range(1, len(marks) - 1)
     ]
 
 
 def place_attribute(mark: str, distance: int) -> str:
-    """That the word ``distance`` places away has a mark."""
+    """Return the attribute for a place mark on the word ``distance`` positions away.
+
+    Parameters
+    ----------
+    mark : str
+        ``B`` or ``I``, see :meth:`.lexicon.Lexicon.place_marks`.
+    distance : int
+        One of :data:`PLACE_DISTANCES`.
+    """
     return f"{distance:+d}g={mark}" if distance else f"g={mark}"
 
 
 def sentence_attributes(forms: Sequence[str], lexicon: Lexicon) -> list[list[str]]:
-    """All attributes of every word of a sentence: what taggers are trained on."""
+    """Return all attributes of every word of a sentence: what taggers are trained on.
+
+    Parameters
+    ----------
+    forms : sequence of str
+        The words.
+    lexicon : Lexicon
+        Lookups of the language.
+    """
     padded = [BOUNDARY, BOUNDARY, *forms, BOUNDARY, BOUNDARY]
-    pairs = pair_attributes(forms)
-    found = []
-    for i, (pair, places) in enumerate(zip(pairs, place_attributes(forms, lexicon), strict=True)):
-        own = [*pair, *places]
+    places = _place_attributes(forms, lexicon)
+    sentence = []
+    for i, (pair, place) in enumerate(zip(_pair_attributes(forms), places, strict=True)):
+        attributes = [*pair, *place]
         for distance in DISTANCES:
-            own += word_attributes(padded[i + 2 + distance], distance, lexicon)
-        found.append(own)
-    return found
+            attributes += word_attributes(padded[i + 2 + distance], distance, lexicon)
+        sentence.append(attributes)
+    return sentence

@@ -1,10 +1,10 @@
-"""A GLiNER model that a user has, as a tagger: Zaratiana et al., *GLiNER*, NAACL 2024.
+"""A GLiNER model of the user, as a tagger: Zaratiana et al., *GLiNER*, NAACL 2024.
 
 It scores every run of words against labels in plain words. Its scores lie between 0 and 1, but are
-not calibrated, and differ between models. So it is asked beside the taggers of the package, never
-instead of them, and τ moves it only in part (:func:`threshold`).
+not calibrated, and differ between models. So it is used in addition to the taggers of the package,
+never instead of them, and τ has only a limited effect (:func:`threshold`).
 
-Everything comes from one folder: no network, no pickle, no code of the model's maker.
+Everything comes from one folder: no network, no pickle, no code of the model's author.
 """
 
 from __future__ import annotations
@@ -13,18 +13,20 @@ import hashlib
 import os
 import warnings
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from itertools import accumulate
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Protocol, TypedDict
 
-from sottovoce.anonymise.text.entities import Entity, united
+from sottovoce.anonymise.text.crf import TaggerCard
+from sottovoce.anonymise.text.entities import Entity, resolve_overlaps
+from sottovoce.anonymise.text.taggers import TaggerInfo
 from sottovoce.anonymise.text.tokens import HIDDEN
-from sottovoce.core.errors import InputError, UsageError
+from sottovoce.core.errors import InputError, UsageError, first_line
 from sottovoce.core.files import read_json
+from sottovoce.core.records import Json, JsonObject
 
-GLINER = "gliner:"
 LABELS = {
     "person": "PER",
     "location": "LOC",
@@ -40,12 +42,12 @@ LABELS = {
     "bank account number": "ID",
     "credit card number": "ID",
 }
-"""What a model is asked for, and the type it becomes. Numbers as such (NUM) are left to the taggers
-of the package; MISC is not private."""
-DEFAULT = 0.5
+"""Labels that a model is asked for, with the entity type. Numbers as such (NUM) are left to the
+taggers of the package; MISC is not private."""
+DEFAULT_THRESHOLD = 0.5
 """The threshold that GLiNER is published with."""
-LOWEST = 0.3
-"""What an entity scores at least; NVIDIA's Anonymizer, which is built on GLiNER, uses it too."""
+MIN_THRESHOLD = 0.3
+"""The lowest threshold; NVIDIA's Anonymizer, which is built on GLiNER, uses it too."""
 BATCH = 8
 """Windows that go through a model together; GLiNER's own default."""
 _CONFIG, _WEIGHTS, _TOKENIZER = "gliner_config.json", "model.safetensors", "tokenizer_config.json"
@@ -53,30 +55,110 @@ _SAVE = (
     "python -c \"from gliner import GLiNER; GLiNER.from_pretrained('NAME')"
     ".save_pretrained('FOLDER', safe_serialization=True)\""
 )
-_AGAIN = f"save the model again: {_SAVE}"
-_UNUSED = ("labels_decoder", "relations_layer", "precomputed_prompts_mode")
+_SAVE_AGAIN = f"save the model again: {_SAVE}"
+_OTHER_TASKS = ("labels_decoder", "relations_layer", "precomputed_prompts_mode")
+
+
+class _Prediction(TypedDict):
+    start: int
+    end: int
+    label: str
+    score: float
+
+
+class _Encoded(Protocol):
+    """What is used of ``transformers.BatchEncoding``."""
+
+    def __getitem__(self, key: str) -> Sequence[int]: ...
+
+    def word_ids(self, row: int) -> Sequence[int]: ...
+
+
+class _Tokenizer(Protocol):
+    """What is used of a tokenizer of ``transformers``."""
+
+    model_max_length: int
+
+    def __call__(
+        self, text: Sequence[str] | Sequence[Sequence[str]], **options: bool
+    ) -> _Encoded: ...
+
+
+class _Config(Protocol):
+    encoder_config: object
+    ent_token: str
+    sep_token: str
+
+
+class _Processor(Protocol):
+    words_splitter: Callable[[str], Iterator[tuple[str, int, int]]]
+    transformer_tokenizer: _Tokenizer
+
+
+class _Network(Protocol):
+    def named_parameters(self) -> Iterator[tuple[str, object]]: ...
+
+
+class _Gliner(Protocol):
+    """What is used of ``gliner.GLiNER``."""
+
+    config: _Config
+    data_processor: _Processor
+    model: _Network
+
+    def inference(
+        self,
+        texts: Sequence[str],
+        labels: Sequence[str],
+        *,
+        flat_ner: bool,
+        threshold: float,
+        batch_size: int,
+    ) -> list[list[_Prediction]]: ...
 
 
 def threshold(tau: float | None) -> float:
-    """The score from which a run of words is an entity.
+    """Return the score from which a run of words is an entity.
 
-    A word in a run that scores s has P(O) ≤ 1 − s, if scores are probabilities; so it is private,
-    P(O) < τ, if s > 1 − τ. They are not calibrated, and 0.05, which the usual τ of 0.95 would give,
-    is a tenth of what GLiNER is published with: below 0.3 they are not trusted, so from τ = 0.7
-    upwards τ moves nothing. Without τ, what is more probable than not: the default of GLiNER.
+    If scores were probabilities, a word in a run that scores s would have P(O) ≤ 1 − s, and would
+    be private, P(O) < τ, if s > 1 − τ. They are not calibrated, and the 0.05 that the default τ of
+    0.95 would give is a tenth of what GLiNER is published with. So the threshold is never below
+    0.3, and values of τ above 0.7 have no further effect.
 
+    Parameters
+    ----------
+    tau : float or None
+        τ; None gives GLiNER's own default: what is more probable than not.
+
+    Examples
+    --------
     >>> [threshold(tau) for tau in (None, 0.25, 0.95)]
     [0.5, 0.75, 0.3]
     """
-    return DEFAULT if tau is None else max(LOWEST, 1 - tau)
+    return DEFAULT_THRESHOLD if tau is None else max(MIN_THRESHOLD, 1 - tau)
 
 
 def windows(costs: Sequence[int], most: int, room: int, overlap: int) -> Iterator[tuple[int, int]]:
-    """Runs of pieces that a model takes whole, in order, each begun again before the last ended.
+    """Cut a text into overlapping windows that a model can take as a whole.
 
-    A run has ``most`` pieces and costs ``room`` at most, unless it is a single piece. Neighbours
-    share ``overlap`` pieces, but no more than half of a run.
+    Parameters
+    ----------
+    costs : sequence of int
+        Tokens of each word.
+    most : int
+        Words of a window at most.
+    room : int
+        Tokens of a window at most, unless it is a single word.
+    overlap : int
+        Words that neighbouring windows share, but no more than half of a window.
 
+    Yields
+    ------
+    (int, int)
+        The first word of a window and the one after its last.
+
+    Examples
+    --------
     >>> list(windows([1] * 10, 6, 99, 2))
     [(0, 6), (4, 10)]
     """
@@ -91,164 +173,224 @@ def windows(costs: Sequence[int], most: int, room: int, overlap: int) -> Iterato
 
 
 class GlinerTagger:
-    """The entities of a GLiNER model in a folder."""
+    """The entities of a GLiNER model in a folder.
 
-    beside = True
-    rule = "tagger gliner"
+    Parameters
+    ----------
+    name : str
+        The folder.
+
+    Raises
+    ------
+    InputError
+        If the folder has no model that can be used; ``unsafe-model`` if it contains code or a
+        pickle.
+    UsageError
+        ``missing-package`` if GLiNER is not installed.
+    """
+
     kinds = frozenset(LABELS.values())
 
     def __init__(self, name: str) -> None:
         folder = Path(name)
-        config = _checked(folder)
+        config = _checked_config(folder)
+        self._max_words = _positive_integer(folder, config, "max_len", 384)
+        self._overlap = 2 * _positive_integer(folder, config, "max_width", 12)
         self._model = _load(folder)
-        self._splitter: Any = self._model.data_processor.words_splitter
-        self._tokenizer: Any = self._model.data_processor.transformer_tokenizer
-        self._most, self._overlap = config["max_len"], 2 * config["max_width"]
-        self._room = self._set_room(folder)
+        self._splitter = self._model.data_processor.words_splitter
+        self._tokenizer = self._model.data_processor.transformer_tokenizer
+        self._room = self._limit_tokens(folder)
         with (folder / _WEIGHTS).open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()[:12]
         title = f"{PurePath(str(config.get('model_name', '?'))).name} {digest}"
-        self.card = {"register": "gliner", "data": [title], "licence": "?"}
+        card = TaggerCard(register="gliner", data=[title], licence="?")
+        self.info = TaggerInfo(name="gliner", kinds=self.kinds, card=card)
 
-    def _set_room(self, folder: Path) -> int:
-        """Pieces of words that fit beside the labels; a tokenizer cuts off the others silently."""
-        config, encoder = self._model.config, self._model.config.encoder_config
-        ends = getattr(encoder, "max_position_embeddings", None)
+    def _limit_tokens(self, folder: Path) -> int:
+        """Return how many tokens fit beside the labels; a tokenizer drops the others silently."""
+        config = self._model.config
+        positions = getattr(config.encoder_config, "max_position_embeddings", None)
         limit = int(self._tokenizer.model_max_length)
-        if isinstance(ends, int) and ends > 0:
-            limit = min(limit, ends - 2)  # RoBERTa and its kin count positions from 2
+        if isinstance(positions, int) and positions > 0:
+            limit = min(limit, positions - 2)  # RoBERTa and similar models count positions from 2
         self._tokenizer.model_max_length = limit
         prompt = [part for label in LABELS for part in (config.ent_token, label)]
-        asked = self._tokenizer([*prompt, config.sep_token], is_split_into_words=True)
-        room = limit - len(asked["input_ids"])
+        encoded = self._tokenizer([*prompt, config.sep_token], is_split_into_words=True)
+        room = limit - len(encoded["input_ids"])
         if room < 1:
-            raise InputError(f"{GLINER}{folder}: takes {limit} pieces; the labels alone fill that")
+            message = f"gliner:{folder}: takes {limit} tokens; the labels alone need more"
+            raise InputError(message, code="out-of-range")
         return room
 
-    def find(self, sentences: Sequence[Sequence[str]], tau: float | None) -> list[list[Entity]]:
-        """Entities of every sentence that score above the threshold of τ.
+    def tag(self, sentences: Sequence[Sequence[str]], tau: float | None) -> list[list[Entity]]:
+        """Find the entities of every sentence that score above the threshold of τ.
 
-        With τ, nested ones count as well: a word is private if any run it is in is. Its score is
-        that of the surest one; an entity has the mean of its words, as with our taggers.
+        Parameters
+        ----------
+        sentences : sequence of sequence of str
+            The words of each sentence.
+        tau : float or None
+            See :func:`threshold`. With τ, nested entities count as well: a word is private if any
+            run it belongs to is.
+
+        Returns
+        -------
+        list of list of Entity
+            One list a sentence. A word scores as much as the best run it belongs to, an entity the
+            mean of its words.
         """
         texts = [" ".join(words).replace(HIDDEN, HIDDEN[0]) for words in sentences]
         cuts = sorted(self._cuts(texts), key=lambda cut: cut[2] - cut[1])
-        told = self._model.inference(
+        predictions = self._model.inference(
             [texts[i][start:end] for i, start, end in cuts],
             list(LABELS),
             flat_ner=tau is None,
             threshold=threshold(tau),
             batch_size=BATCH,
         )
-        found: list[list[Entity]] = [[] for _ in sentences]
-        places = [_places(words) for words in sentences]
-        for (i, start, _), entities in zip(cuts, told, strict=True):
-            for one in entities:
-                first = bisect_right(places[i], start + one["start"]) - 1
-                last = bisect_right(places[i], start + one["end"] - 1)
-                kind = LABELS[one["label"]]
-                found[i].append(Entity(first, last, kind, float(one["score"]), self.rule))
-        return [_scored(united(own), own) for own in found]
+        runs: list[list[Entity]] = [[] for _ in sentences]
+        positions = [_word_positions(words) for words in sentences]
+        for (i, start, _), window in zip(cuts, predictions, strict=True):
+            for run in window:
+                first = bisect_right(positions[i], start + run["start"]) - 1
+                last = bisect_right(positions[i], start + run["end"] - 1)
+                kind, score = LABELS[run["label"]], float(run["score"])
+                runs[i].append(Entity(first, last, kind, score, self.info.rule))
+        return [_with_mean_scores(resolve_overlaps(nested), nested) for nested in runs]
 
     def _cuts(self, texts: Sequence[str]) -> Iterator[tuple[int, int, int]]:
-        """Windows over all texts: which one, and the characters from and to."""
-        pieces = [list(self._splitter(text)) for text in texts]
-        some = [i for i, own in enumerate(pieces) if own]
-        if not some:
+        """Yield the windows of all texts: index of the text, first character, character after."""
+        words = [list(self._splitter(text)) for text in texts]
+        filled = [i for i, text_words in enumerate(words) if text_words]
+        if not filled:
             return
-        split = self._tokenizer(
-            [[piece for piece, _, _ in pieces[i]] for i in some],
+        encoded = self._tokenizer(
+            [[word for word, _, _ in words[i]] for i in filled],
             is_split_into_words=True,
             add_special_tokens=False,
             verbose=False,
         )
-        for row, i in enumerate(some):
-            costs = [0] * len(pieces[i])
-            for word in split.word_ids(row):
+        for row, i in enumerate(filled):
+            costs = [0] * len(words[i])
+            for word in encoded.word_ids(row):
                 costs[word] += 1
-            for start, end in windows(costs, self._most, self._room, self._overlap):
-                yield i, pieces[i][start][1], pieces[i][end - 1][2]
+            for start, end in windows(costs, self._max_words, self._room, self._overlap):
+                yield i, words[i][start][1], words[i][end - 1][2]
 
 
-def _scored(entities: Sequence[Entity], runs: Sequence[Entity]) -> list[Entity]:
-    """Entities with the mean score of their words, each as sure as the surest run it is in."""
-    sure: dict[int, float] = {}
-    for one in runs:
-        for i in range(one.start, one.end):
-            sure[i] = max(one.score, sure.get(i, 0.0))
+def _with_mean_scores(entities: Sequence[Entity], runs: Sequence[Entity]) -> list[Entity]:
+    """Give entities the mean score of their words, each scored like the best run it is in."""
+    scores: dict[int, float] = {}
+    for run in runs:
+        for i in range(run.start, run.end):
+            scores[i] = max(run.score, scores.get(i, 0.0))
     return [
-        one._replace(score=sum(sure[i] for i in range(one.start, one.end)) / one.length)
-        for one in entities
+        entity._replace(score=sum(scores[i] for i in range(*entity[:2])) / entity.length)
+        for entity in entities
     ]
 
 
-def _places(words: Sequence[str]) -> list[int]:
-    """Where each word begins in the text that they make."""
+def _word_positions(words: Sequence[str]) -> list[int]:
+    """Return where each word begins in the text that they form."""
     lengths = (len(word.replace(HIDDEN, HIDDEN[0])) + 1 for word in words)
     return list(accumulate(lengths, initial=0))[: len(words)]
 
 
-def _checked(folder: Path) -> dict[str, Any]:
-    """The settings of a model, after a look at what its folder has; before anything is loaded."""
-    name = f"{GLINER}{folder}"
+def _checked_config(folder: Path) -> JsonObject:
+    """Return the settings of a model after checks of its folder, before anything is loaded."""
+    name = f"gliner:{folder}"
+    _check_files(folder, name)
+    config: JsonObject = read_json(folder / _CONFIG, _SAVE_AGAIN)
+    encoders = [""] if config.get("labels_encoder") is None else ["", "labels_tokenizer"]
+    complete = all((folder / part / _TOKENIZER).is_file() for part in encoders)
+    parts = ["encoder_config", "labels_encoder_config"][: len(encoders)]
+    if not complete or not all(isinstance(config.get(part), dict) for part in parts):
+        raise InputError(
+            f"{name}: its tokenizer or encoder is in another place; save it as a whole: {_SAVE}",
+            code="incomplete",
+        )
+    for path in [*folder.glob("*config.json"), *folder.glob("*/*config.json")]:
+        if _requires_code(read_json(path, _SAVE_AGAIN)):
+            raise InputError(
+                f"{name}: {path.name} requires code of the model's author, which is not run here",
+                code="unsafe-model",
+            )
+    splitter = config.get("words_splitter_type", "whitespace")
+    streaming = str(config.get("model_type")) == "gliner_streaming_span"
+    if splitter != "whitespace" or streaming or any(map(config.get, _OTHER_TASKS)):
+        raise InputError(
+            f"{name}: only plain GLiNER models that split words at white space are supported",
+            code="unsupported",
+        )
+    return config
+
+
+def _check_files(folder: Path, name: str) -> None:
+    """Refuse a folder without settings, or without weights that are safe to load."""
     if not folder.is_dir():
-        raise InputError(f"{name}: no such folder; none is downloaded here, save one: {_SAVE}")
+        raise InputError(
+            f"{name}: no such folder; nothing is downloaded here, so save a model first: {_SAVE}",
+            code="not-found",
+        )
     if not (folder / _CONFIG).is_file():
-        raise InputError(f"{name}: no {_CONFIG}, so no GLiNER model; save one: {_SAVE}")
+        message = f"{name}: no {_CONFIG}, so this is not a GLiNER model; save one: {_SAVE}"
+        raise InputError(message, code="not-found")
     if not (folder / _WEIGHTS).is_file():
         pickled = (folder / "pytorch_model.bin").exists()
-        why = "pytorch_model.bin is a pickle, which is not read" if pickled else "no weights"
-        raise InputError(f"{name}: {why}; make {_WEIGHTS}, NAME being this folder: {_SAVE}")
-    config = read_json(folder / _CONFIG, _AGAIN)
-    asked = [""] if config.get("labels_encoder") is None else ["", "labels_tokenizer"]
-    whole = all((folder / part / _TOKENIZER).is_file() for part in asked)
-    parts = ["encoder_config", "labels_encoder_config"][: len(asked)]
-    if not whole or not all(isinstance(config.get(part), dict) for part in parts):
-        raise InputError(f"{name}: its tokenizer or encoder is elsewhere; save it whole: {_SAVE}")
-    for path in [*folder.glob("*config.json"), *folder.glob("*/*config.json")]:
-        if _brings_code(read_json(path, _AGAIN)):
-            raise InputError(f"{name}: {path.name} asks for code of its maker; it is not run here")
-    splitter = config.get("words_splitter_type", "whitespace")
-    if splitter != "whitespace":
-        raise InputError(f"{name}: splits words by {splitter!r}; only 'whitespace' is known here")
-    if str(config.get("model_type")) == "gliner_streaming_span" or any(map(config.get, _UNUSED)):
-        raise InputError(f"{name}: does more than find entities; name a plain GLiNER model")
-    sizes = {"max_len": 384, "max_width": 12} | config
-    if not all(type(sizes[size]) is int and sizes[size] > 0 for size in ("max_len", "max_width")):
-        raise InputError(f"{name}: max_len and max_width of {_CONFIG}; use whole numbers above 0")
-    return sizes
+        reason = "pytorch_model.bin is a pickle, which is not read" if pickled else "no weights"
+        raise InputError(
+            f"{name}: {reason}; write {_WEIGHTS}, NAME being this folder: {_SAVE}",
+            code="unsafe-model" if pickled else "not-found",
+        )
 
 
-def _brings_code(value: Any) -> bool:
-    """Whether settings name Python code or a compiled kernel to be loaded."""
+def _positive_integer(folder: Path, config: JsonObject, key: str, default: int) -> int:
+    value = config.get(key, default)
+    if type(value) is not int or value < 1:
+        message = f"gliner:{folder}: {key} of {_CONFIG} must be a whole number above 0"
+        raise InputError(message, code="out-of-range")
+    return value
+
+
+def _requires_code(value: Json) -> bool:
+    """Tell whether settings name Python code or a compiled kernel to be loaded."""
     if isinstance(value, list):
-        return any(map(_brings_code, value))
+        return any(map(_requires_code, value))
     if not isinstance(value, dict):
         return False
-    kernel = (v for k, v in value.items() if k.endswith("attn_implementation"))
+    kernels = (v for k, v in value.items() if k.endswith("attn_implementation"))
     return (
-        "auto_map" in value or any("/" in str(v) for v in kernel) or _brings_code([*value.values()])
+        "auto_map" in value
+        or any("/" in str(v) for v in kernels)
+        or any(map(_requires_code, value.values()))
     )
 
 
-def _load(folder: Path) -> Any:
-    """The model in a folder, ready to be asked, with all of its weights."""
+def _load(folder: Path) -> _Gliner:
+    """Load the model in a folder, and check that all of its weights are there."""
     os.environ["HF_HUB_OFFLINE"] = "1"  # read once, when the libraries below are imported
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
     try:
         gliner, safetensors = import_module("gliner"), import_module("safetensors")
     except ImportError:
-        raise UsageError(f"{GLINER}{folder}: GLiNER is not there; pip install gliner") from None
+        raise UsageError(
+            f"gliner:{folder}: GLiNER is not installed; pip install gliner", code="missing-package"
+        ) from None
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # they speak to who trains models
-            model: Any = gliner.GLiNER.from_pretrained(str(folder), local_files_only=True)
+            warnings.simplefilter("ignore")  # they are meant for those who train models
+            model: _Gliner = gliner.GLiNER.from_pretrained(str(folder), local_files_only=True)
         with safetensors.safe_open(folder / _WEIGHTS, framework="pt") as file:
-            there = {*file.keys(), *(file.metadata() or {})}
-    except Exception as error:  # of four libraries, each with kinds of its own
-        told = str(error).partition("\n")[0][:120]
-        raise InputError(f"{GLINER}{folder}: no model that GLiNER can load ({told})") from None
-    lacking = [name for name, _ in model.model.named_parameters() if name not in there]
-    if lacking:  # GLiNER would go on with random numbers
-        raise InputError(f"{GLINER}{folder}: {_WEIGHTS} lacks {len(lacking)} parts; save it again")
+            stored = {*file.keys(), *(file.metadata() or {})}
+    except Exception as error:  # four libraries, each with its own exceptions
+        raise InputError(
+            f"gliner:{folder}: not a model that GLiNER can load ({first_line(error)})",
+            code="unloadable",
+        ) from None
+    missing = [name for name, _ in model.model.named_parameters() if name not in stored]
+    if missing:  # GLiNER would continue with random numbers
+        raise InputError(
+            f"gliner:{folder}: {_WEIGHTS} lacks {len(missing)} parameters; save it again",
+            code="incomplete",
+        )
     return model

@@ -1,44 +1,89 @@
-"""What a language knows of a word: how common it is, whether it is a name, where places are."""
+"""What is known of the words of a language: how common they are, and which are names or places."""
 
 from __future__ import annotations
 
 import lzma
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import islice
 
 from sottovoce.core.errors import UsageError
+from sottovoce.core.unicode_offsets import composed
 
 LANGUAGES = ("en", "de", "es", "fr", "it", "lv", "nl", "pt")
-LONGEST_PLACE = 4
+CLUSTERED_LANGUAGES = ("en", "de", "es")
+"""Languages with Brown clusters: words that occur in similar contexts."""
+MAX_PLACE_WORDS = 4
 """Words of the longest place that is looked up."""
 PLACE_MARKS = ("B", "I")
-"""Of the first and of further words of a place."""
-COMMON = 8
+"""Marks of the first and of the further words of a place."""
+COMMON_ZIPF = 8
 """Twice the Zipf frequency (log10 per thousand million words) from which a word is common."""
+MIN_WORDS = 20
+"""With fewer words than this the language of a text is not guessed."""
+MAX_WORDS = 2000
+"""Words that are read to guess the language of a text."""
+MARGIN = 0.1
+"""By how much the share of common words must be higher in another language."""
 
 _ELIDED = re.compile(r"(?:[cdjlmnst]|qu|dell|all|dall|nell|sull|un|quest|dov|com)['’](?=\w)", re.I)
 _POSSESSIVE = re.compile(r"(?<=\w)['’]s?$", re.I)
+_WORD = re.compile(r"\w+(?:['’-]\w+)*")
+_LATVIAN_TWO = ("am", "ai", "as", "es", "ei", "im", "os", "um", "iem", "ām", "ēm", "ās", "ēs")
+_LATVIAN_ONE = ("a", "u", "ā", "i", "ī", "e", "ē", "ū")
 
 
 def check_language(lang: str) -> str:
-    """Refuse a language that nothing is known of."""
+    """Return the language code if it is one of :data:`LANGUAGES`.
+
+    Parameters
+    ----------
+    lang : str
+        A code such as ``en``.
+
+    Raises
+    ------
+    UsageError
+        ``unknown-name`` for any other code.
+    """
     if lang not in LANGUAGES:
-        raise UsageError(f"language {lang!r}; there are {', '.join(LANGUAGES)}")
+        raise UsageError(
+            f"language {lang!r} is not supported; choose from {', '.join(LANGUAGES)}",
+            code="unknown-name",
+        )
     return lang
 
 
 def read_table(name: str) -> list[list[str]]:
-    """A shipped table of tab-separated lines."""
+    """Read a table that comes with the package.
+
+    Parameters
+    ----------
+    name : str
+        File name in ``data/`` without ``.tsv.xz``, such as ``words.en``.
+
+    Returns
+    -------
+    list of list of str
+        The tab-separated columns of each line.
+    """
     data = (files("sottovoce.anonymise.text") / "data" / f"{name}.tsv.xz").read_bytes()
     return [line.split("\t") for line in lzma.decompress(data).decode().split("\n") if line]
 
 
 def clitics(form: str) -> tuple[int, int]:
-    """Where the word itself begins and ends in a form like ``l'école`` or ``Anna's``.
+    """Return where the word itself starts and ends in a form like ``l'école`` or ``Anna's``.
 
+    Parameters
+    ----------
+    form : str
+        The word as it is written.
+
+    Examples
+    --------
     >>> [form[slice(*clitics(form))] for form in ("d'Alice", "Anna's", "dell'Aquila", "rock'n")]
     ['Alice', 'Anna', 'Aquila', "rock'n"]
     """
@@ -50,10 +95,17 @@ def clitics(form: str) -> tuple[int, int]:
     return (start, end) if start < end else (0, len(form))
 
 
-def core_of(form: str) -> str:
-    """A form without its clitics.
+def strip_clitics(form: str) -> str:
+    """Return a form without its clitics.
 
-    >>> core_of("dell'Aquila")
+    Parameters
+    ----------
+    form : str
+        The word as it is written.
+
+    Examples
+    --------
+    >>> strip_clitics("dell'Aquila")
     'Aquila'
     """
     return form[slice(*clitics(form))] if "'" in form or "’" in form else form
@@ -61,55 +113,80 @@ def core_of(form: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Lexicon:
-    """The lookups of one language; all forms case-folded."""
+    """Lookups of one language; all forms are case-folded."""
 
     lang: str
     frequency: dict[str, int]
+    """Twice the Zipf frequency of the most frequent words."""
     cluster: dict[str, int]
+    """Brown cluster of a word, as the number whose low bits are the beginning of its path."""
     names: dict[str, str]
+    """``F`` for given names, ``L`` for family names, ``FL`` for both."""
     places: dict[tuple[str, ...], str]
-    """Places by their words, with the code of their country; countries have none."""
+    """Places by their words, with the code of their country; countries have an empty one."""
     place_starts: dict[str, int]
-    """First words of places, and how many words the longest such place has."""
+    """First words of places, with the number of words of the longest such place."""
 
-    def common(self, form: str) -> bool:
-        """Whether a word is so frequent that it says nothing about a person."""
-        return self.frequency.get(form.casefold(), 0) >= COMMON
+    def is_common(self, form: str) -> bool:
+        """Tell whether a word is so frequent that it says nothing about a person.
 
-    def named(self, core: str) -> str:
-        """``F`` for a given, ``L`` for a family name, ``FL`` for both, or nothing.
+        Parameters
+        ----------
+        form : str
+            The word, in any case.
+        """
+        return self.frequency.get(form.casefold(), 0) >= COMMON_ZIPF
+
+    def name_kind(self, core: str) -> str:
+        """Return ``F`` for a given name, ``L`` for a family name, ``FL`` for both, or nothing.
 
         Inflected forms count: Latvian endings, the genitive -s of German and Dutch.
+
+        Parameters
+        ----------
+        core : str
+            The case-folded word without clitics.
         """
-        if found := self.names.get(core):
-            return found
-        return next((self.names[s] for s in self._stems(core) if s in self.names), "")
+        if kind := self.names.get(core):
+            return kind
+        return next((self.names[stem] for stem in self._stems(core) if stem in self.names), "")
 
     def place_marks(self, cores: Sequence[str]) -> list[str]:
-        """Per word ``B`` or ``I`` inside the longest place that begins there, else nothing."""
+        """Mark the words of listed places, the longest place at each position.
+
+        Parameters
+        ----------
+        cores : sequence of str
+            The case-folded words of a text without clitics.
+
+        Returns
+        -------
+        list of str
+            Per word ``B`` (first word of a place), ``I`` (further word) or nothing.
+        """
         marks = [""] * len(cores)
         i = 0
         while i < len(cores):
-            most = self.place_starts.get(cores[i], 0)
-            length = self._place_at(cores, i, most) if most else 0
-            if not length and self.lang == "lv" and self._inflected_place(cores[i]):
+            longest = self.place_starts.get(cores[i], 0)
+            length = self._place_at(cores, i, longest) if longest else 0
+            if not length and self.lang == "lv" and self._is_inflected_place(cores[i]):
                 length = 1
             for j in range(i, i + length):
                 marks[j] = PLACE_MARKS[j > i]
             i += length or 1
         return marks
 
-    def _place_at(self, cores: Sequence[str], i: int, most: int) -> int:
-        for length in range(min(most, len(cores) - i), 0, -1):
+    def _place_at(self, cores: Sequence[str], i: int, longest: int) -> int:
+        for length in range(min(longest, len(cores) - i), 0, -1):
             if tuple(cores[i : i + length]) in self.places:
                 return length
         return 0
 
-    def _inflected_place(self, core: str) -> bool:
+    def _is_inflected_place(self, core: str) -> bool:
         return any((stem,) in self.places for stem in self._stems(core))
 
     def _stems(self, core: str) -> list[str]:
-        """Basic forms that an inflected one may come from."""
+        """Return base forms that an inflected form may come from."""
         if self.lang in ("de", "nl") and core.endswith("s"):
             return [core[:-1]]
         if self.lang != "lv" or len(core) < 5:
@@ -118,29 +195,27 @@ class Lexicon:
         return [core[:-cut] + end for end in ("s", "a", "e", "is", "us", "š")] if cut else []
 
 
-_LATVIAN_TWO = ("am", "ai", "as", "es", "ei", "im", "os", "um", "iem", "ām", "ēm", "ās", "ēs")
-_LATVIAN_ONE = ("a", "u", "ā", "i", "ī", "e", "ē", "ū")
-
-
-CLUSTERED = ("en", "de", "es")
-"""Languages with clusters of words that stand in like places."""
-
-
 def _clusters(lang: str) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for cluster, forms in read_table(f"clusters.{lang}") if lang in CLUSTERED else ():
-        found.update(dict.fromkeys(forms.split(" "), int(cluster, 16)))
-    return found
+    clusters: dict[str, int] = {}
+    for cluster, forms in read_table(f"clusters.{lang}") if lang in CLUSTERED_LANGUAGES else ():
+        clusters.update(dict.fromkeys(forms.split(" "), int(cluster, 16)))
+    return clusters
 
 
 @cache
 def lexicon(lang: str) -> Lexicon:
-    """The lookups of a language, read once."""
+    """Return the lookups of a language, read once a process.
+
+    Parameters
+    ----------
+    lang : str
+        Language code.
+    """
     check_language(lang)
     places = {tuple(name.split()): code for name, code in read_table("places")}
     starts: dict[str, int] = {}
     for place in places:
-        longest = min(len(place), LONGEST_PLACE)
+        longest = min(len(place), MAX_PLACE_WORDS)
         starts[place[0]] = max(longest, starts.get(place[0], 0))
     return Lexicon(
         lang,
@@ -150,3 +225,49 @@ def lexicon(lang: str) -> Lexicon:
         places,
         starts,
     )
+
+
+@cache
+def _common_words(lang: str) -> frozenset[str]:
+    return frozenset(form for form, zipf in read_table(f"words.{lang}") if int(zipf) >= COMMON_ZIPF)
+
+
+def other_language(texts: Iterable[str], lang: str) -> str | None:
+    """Guess whether texts are in another supported language than ``lang``.
+
+    Taggers miss most names of another language, so users are warned.
+
+    Parameters
+    ----------
+    texts : iterable of str
+        The texts; the first 2000 words are read.
+    lang : str
+        The language that they should be in.
+
+    Returns
+    -------
+    str or None
+        Code of the other language; None if ``lang`` fits, or with fewer than 20 words.
+
+    Examples
+    --------
+    >>> other_language(["das ist ein text in einer anderen sprache als gedacht und"] * 2, "en")
+    'de'
+    """
+    words = (
+        strip_clitics(match[0])
+        for text in texts
+        for match in _WORD.finditer(composed(text).casefold())
+    )
+    sample = list(islice((word for word in words if word.isalpha()), MAX_WORDS))
+    if len(sample) < MIN_WORDS:
+        return None
+
+    def common_share(code: str) -> float:
+        return sum(word in _common_words(code) for word in sample) / len(sample)
+
+    threshold = common_share(lang) + MARGIN
+    if threshold >= 1:
+        return None
+    best = max(LANGUAGES, key=common_share)
+    return best if common_share(best) > threshold else None

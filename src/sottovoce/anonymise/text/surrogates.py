@@ -1,7 +1,7 @@
 """What may stand for a private value: tables of names, places and companies, by language.
 
-The base tables come from open lists (sources and licences: ``data/NOTICE.md``). From them follow
-the tables that values are drawn from, by type and part: ``B`` for the first word of an entity,
+The base tables come from open lists (sources and licences: ``data/NOTICE.md``). The tables that
+values are drawn from are made of them, by type and part: ``B`` for the first word of an entity,
 ``I`` for later ones, ``FULL`` for whole entities. Every draw is uniform, which keeps ε small.
 """
 
@@ -10,51 +10,66 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from math import prod
 
 import numpy as np
 
 from sottovoce.anonymise.text.calendar import dates, phone_numbers, small_numbers, times
 from sottovoce.anonymise.text.lexicon import check_language, read_table
 
-SMALLEST = 50
-"""Values a table must have for its draws to hide anything."""
+MIN_TABLE_SIZE = 50
+"""Values that a table must have for its draws to hide anything."""
 
 
 @cache
-def tables(lang: str) -> dict[str, list[str]]:
-    """The shipped lists: given_f, given_m, family, place, company, country."""
+def base_tables(lang: str) -> dict[str, list[str]]:
+    """Return the shipped lists: given_f, given_m, family, place, company, country.
+
+    Parameters
+    ----------
+    lang : str
+        Language code.
+    """
     check_language(lang)
-    found: dict[str, list[str]] = {}
+    tables: dict[str, list[str]] = {}
     for kind, value in read_table(f"surrogates.{lang}"):
-        found.setdefault(kind, []).append(value)
-    return found
+        tables.setdefault(kind, []).append(value)
+    return tables
 
 
 @dataclass(frozen=True)
 class Table:
-    """Values that are drawn with equal probability: every combination of one of each part."""
+    """Values that are drawn with equal probability: all combinations of one value a part."""
 
     parts: tuple[tuple[str, ...], ...]
 
     @property
     def size(self) -> int:
         """N: how many different values can be drawn."""
-        size = 1
-        for part in self.parts:
-            size *= len(part)
-        return size
+        return prod(len(part) for part in self.parts)
 
     def draw(self, rng: np.random.Generator) -> str:
-        """One value."""
+        """Draw a value.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            Source of random numbers.
+        """
         return " ".join(part[int(rng.integers(len(part)))] for part in self.parts)
 
-    def ending(self, letters: str) -> Table:
-        """The values whose last part ends like ``letters``, or all if those are fewer than 50.
+    def ending_like(self, letters: str) -> Table:
+        """Return the values whose last part ends in ``letters``; all if those are fewer than 50.
 
         For inflected languages: a genitive is replaced by what looks like a genitive.
+
+        Parameters
+        ----------
+        letters : str
+            The ending, in lower case.
         """
         last = tuple(value for value in self.parts[-1] if value.lower().endswith(letters))
-        return Table((*self.parts[:-1], last)) if len(last) >= SMALLEST else self
+        return Table((*self.parts[:-1], last)) if len(last) >= MIN_TABLE_SIZE else self
 
 
 def _table(*parts: Sequence[str]) -> Table:
@@ -62,23 +77,32 @@ def _table(*parts: Sequence[str]) -> Table:
 
 
 @cache
-def table(lang: str, kind: str, part: str, spelt: bool = True) -> Table:
-    """The table of a type, for ``part`` ``B``, ``I`` or ``FULL``.
+def surrogate_table(lang: str, kind: str, part: str, spelt: bool = True) -> Table:
+    """Return the table that values of a type are drawn from.
 
-    Dates, times and numbers are spelt in words if ``spelt``, else written in figures.
+    Parameters
+    ----------
+    lang : str
+        Language code.
+    kind : str
+        Entity type.
+    part : str
+        ``B`` for first words, ``I`` for later words, ``FULL`` for whole values.
+    spelt : bool, default True
+        Dates, times and numbers in words rather than in figures.
     """
-    own = tables(lang)
+    lists = base_tables(lang)
     if kind == "PER":
-        given, family = own["given_f"] + own["given_m"], own["family"]
+        given, family = lists["given_f"] + lists["given_m"], lists["family"]
         return {"B": _table(given), "I": _table(family), "FULL": _table(given, family)}[part]
     if kind in ("LOC", "ORG", "MISC"):
-        values = own["place" if kind == "LOC" else "company"]
+        values = lists["place" if kind == "LOC" else "company"]
         if part == "FULL":
             return _table(values)
         words = [value.split() for value in values]
-        first = [one[0] for one in words]
-        later = [word for one in words for word in one[1:]]
-        return _table(first if part == "B" or len(set(later)) < SMALLEST else later)
+        first = [value_words[0] for value_words in words]
+        later = [word for value_words in words for word in value_words[1:]]
+        return _table(first if part == "B" or len(set(later)) < MIN_TABLE_SIZE else later)
     makers = {"DATE": dates, "TIME": times, "PHONE": phone_numbers}
     values = makers.get(kind, small_numbers)(lang, spelt)
     if part != "FULL":
@@ -86,7 +110,7 @@ def table(lang: str, kind: str, part: str, spelt: bool = True) -> Table:
     return _table(values)
 
 
-EXEMPLARS = {
+_EXEMPLARS = {
     "en": "Smith London SAP Monday afternoon",
     "de": "Schmidt Berlin SAP Montag Nachmittag",
     "es": "García Madrid SAP lunes tarde",
@@ -100,7 +124,15 @@ EXEMPLARS = {
 
 
 def exemplar(lang: str, kind: str) -> str:
-    """The fixed value that stands for every entity of a type."""
-    named = dict(zip(("PER", "LOC", "ORG", "DATE", "TIME"), EXEMPLARS[lang].split(), strict=True))
-    other = {"EMAIL": "name@example.com", "URL": "example.com", "MISC": "SAP", "IP": "192.0.2.1"}
-    return named.get(kind) or other.get(kind) or small_numbers(lang, False)[0]
+    """Return the fixed value that stands for every entity of a type.
+
+    Parameters
+    ----------
+    lang : str
+        Language code.
+    kind : str
+        Entity type.
+    """
+    fixed = dict(zip(("PER", "LOC", "ORG", "DATE", "TIME"), _EXEMPLARS[lang].split(), strict=True))
+    fixed |= {"EMAIL": "name@example.com", "URL": "example.com", "MISC": "SAP"}
+    return fixed.get(kind) or small_numbers(lang, False)[0]

@@ -1,4 +1,4 @@
-"""Words of a text with their places in it, and whether the text is as a recogniser writes."""
+"""Tokens of a text with their positions, its sentences, and whether it looks like ASR output."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from typing import NamedTuple
 from sottovoce.core.unicode_offsets import MARKS
 
 HIDDEN = "█████"
-"""What stands for words that were found already."""
-LONGEST = 128
-"""Words tagged as one sentence at most."""
-_FEW, _MOST = 0.02, 0.9
+"""Stands for private words that were found already."""
+MAX_SENTENCE_WORDS = 128
+"""Words that are tagged as one sentence at most."""
+_MIN_CAPITALS, _MAX_CAPITALS = 0.02, 0.9
+"""Share of capitalised words between which capitals say something."""
 _CHUNK = re.compile(r"\S+")
 _ADDRESS = re.compile(r"(?<![\w.+-])[\w.+-]++(?:@[\w.-]*\w)+|(?:https?://|www\.)[^\s<>\"]*[\w/]")
-"""Begins only where a run of its characters does, so that a long line costs no more than its
-length."""
+"""Starts only where a run of its characters does, so that a long line takes linear time."""
 _LETTERS = rf"\w+(?:[{MARKS}]+\w*)*"
 _PIECE = re.compile(
     rf"█+|[^\W\d_](?:\.[^\W\d_])+(?:\.|(?![\w{MARKS}]))|\d+(?:[.,:/]\d+)*"
     rf"|{_LETTERS}(?:['’-]{_LETTERS})*|[^\w\s][{MARKS}]*"
 )
-_ENDS = frozenset(".!?…;")
+_SENTENCE_ENDS = frozenset(".!?…;")
 
 
 class Token(NamedTuple):
-    """A word or a mark, and the characters it takes in its text."""
+    """A word or a punctuation mark, and the characters it takes in its text."""
 
     text: str
     start: int
@@ -34,8 +34,17 @@ class Token(NamedTuple):
 
 
 def tokenise(text: str) -> list[Token]:
-    """Words and marks in order; everything but white space belongs to exactly one.
+    """Split a text into words and punctuation marks.
 
+    Every character but white space belongs to exactly one token.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+
+    Examples
+    --------
     >>> [token.text for token in tokenise("Hi, d'Alice's e-mail: ann@b.org.")]
     ['Hi', ',', "d'Alice's", 'e-mail', ':', 'ann@b.org', '.']
     """
@@ -44,50 +53,69 @@ def tokenise(text: str) -> list[Token]:
 
 def _tokens(text: str) -> Iterator[Token]:
     for chunk in _CHUNK.finditer(text):
-        begin, end = chunk.span()
+        start, end = chunk.span()
         if chunk.group().isalpha():
-            yield Token(chunk.group(), begin, end)
+            yield Token(chunk.group(), start, end)
             continue
-        done = begin
-        for address in _ADDRESS.finditer(text, begin, end) if _at(chunk) else ():
+        done = start
+        for address in _ADDRESS.finditer(text, start, end) if _may_be_address(chunk) else ():
             yield from _pieces(text, done, address.start())
             yield Token(address.group(), *address.span())
             done = address.end()
         yield from _pieces(text, done, end)
 
 
-def _pieces(text: str, begin: int, end: int) -> Iterator[Token]:
-    for piece in _PIECE.finditer(text, begin, end):
+def _pieces(text: str, start: int, end: int) -> Iterator[Token]:
+    for piece in _PIECE.finditer(text, start, end):
         yield Token(piece.group(), *piece.span())
 
 
-def _at(chunk: re.Match[str]) -> bool:
+def _may_be_address(chunk: re.Match[str]) -> bool:
     return "@" in chunk.group() or "://" in chunk.group() or "www." in chunk.group()
 
 
-def is_asr_view(words: Sequence[str]) -> bool:
-    """Whether capitals tell nothing: hardly any word has one, or nearly all do."""
+def is_asr_output(words: Sequence[str]) -> bool:
+    """Tell whether capitals say nothing: hardly any word has one, or nearly all do.
+
+    Parameters
+    ----------
+    words : sequence of str
+        The words of a text.
+    """
     letters = [word for word in words if word.isalpha() or any(c.isalpha() for c in word)]
-    capital = sum(word[:1].isupper() for word in letters)
-    return not _FEW * len(letters) <= capital <= _MOST * len(letters) or not capital
+    capitals = sum(word[:1].isupper() for word in letters)
+    few, many = _MIN_CAPITALS * len(letters), _MAX_CAPITALS * len(letters)
+    return not few <= capitals <= many or not capitals
 
 
 def sentences(words: Sequence[str]) -> list[tuple[int, int]]:
-    """Where to cut a text for tagging: after the end of a sentence, and after 128 words."""
-    if 0 < len(words) <= LONGEST and _ENDS.isdisjoint(words):
+    """Cut a text for tagging: after the end of a sentence, and after 128 words.
+
+    Parameters
+    ----------
+    words : sequence of str
+        The tokens of the text.
+
+    Returns
+    -------
+    list of (int, int)
+        Index of the first token and of the one after the last, for each sentence.
+    """
+    if 0 < len(words) <= MAX_SENTENCE_WORDS and _SENTENCE_ENDS.isdisjoint(words):
         return [(0, len(words))]
-    found: list[tuple[int, int]] = []
+    cuts: list[tuple[int, int]] = []
     start = 0
     for i, word in enumerate(words):
-        if (word in _ENDS and _is_end(words, i)) or i - start + 1 >= LONGEST:
-            found.append((start, i + 1))
+        ends = word in _SENTENCE_ENDS and _is_sentence_end(words, i)
+        if ends or i - start + 1 >= MAX_SENTENCE_WORDS:
+            cuts.append((start, i + 1))
             start = i + 1
     if start < len(words):
-        found.append((start, len(words)))
-    return found
+        cuts.append((start, len(words)))
+    return cuts
 
 
-def _is_end(words: Sequence[str], i: int) -> bool:
-    """Whether a mark ends a sentence; the stop of *Dr.* does not."""
+def _is_sentence_end(words: Sequence[str], i: int) -> bool:
+    """Tell whether a mark ends a sentence; the full stop of *Dr.* does not."""
     before, after = words[i - 1 : i], words[i + 1 : i + 2]
     return not (after and after[0].islower()) and not (before and len(before[0]) < 4)

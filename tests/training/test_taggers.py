@@ -1,19 +1,23 @@
-"""What a hidden word says of its neighbours."""
+"""What a tagger learns about the neighbours of hidden words."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
+from error_codes import raises_code
 
 from sottovoce.anonymise.text.conll import Sentence
 from sottovoce.anonymise.text.crf import Crf, Weights
 from sottovoce.anonymise.text.detect import Detector
-from sottovoce.anonymise.text.entities import shipped, shipped_tagger
 from sottovoce.anonymise.text.features import DISTANCES, word_attributes
 from sottovoce.anonymise.text.lexicon import LANGUAGES, lexicon
+from sottovoce.anonymise.text.taggers import shipped_tagger, shipped_weights
 from sottovoce.anonymise.text.tokens import HIDDEN
-from sottovoce.training.hidden_words import L2, with_hidden
 from sottovoce.training.tagger_augmentation import hidden_view
+from sottovoce.training.taggers import HIDDEN_L2, learn_hidden_words, train_tagger
 
 LABELS = ("B-PER", "I-PER", "O")
 SENTENCES = [
@@ -32,40 +36,45 @@ def weights() -> Weights:
 
 def test_an_entity_is_hidden_behind_one_word() -> None:
     rng = np.random.default_rng(0)
-    views = [hidden_view(one, rng) for one in SENTENCES for _ in range(30)]
-    assert all(len(one.words) == len(one.tags) for one in views)
+    views = [hidden_view(sentence, rng) for sentence in SENTENCES for _ in range(30)]
+    assert all(len(view.words) == len(view.tags) for view in views)
     assert Sentence(("call", HIDDEN, "now"), ("O", "B-PER", "O")) in views
     assert SENTENCES[0] in views, "some stay"
-    kept = [[w for w, t in zip(v.words, v.tags, strict=True) if t == "O"] for v in views]
-    assert {tuple(one) for one in kept} == {("call", "now"), ("and", "came"), ("so", "it", "was")}
+    outside = [[w for w, t in zip(v.words, v.tags, strict=True) if t == "O"] for v in views]
+    assert {tuple(words) for words in outside} == {
+        ("call", "now"),
+        ("and", "came"),
+        ("so", "it", "was"),
+    }
 
 
 def test_what_is_expected_equals_what_is_seen() -> None:
     """At the maximum, expected counts are those of the text less the pull of the prior."""
     old = weights()
-    new = with_hidden(old, "en", SENTENCES * 20, np.random.default_rng(1))
+    new = learn_hidden_words(old, "en", SENTENCES * 20, np.random.default_rng(1))
     for name, row in old.rows.items():
         assert new.state[new.rows[name]] == pytest.approx(old.state[row])
     rng = np.random.default_rng(1)
-    some = [one for one in SENTENCES * 20 if one.spans]
-    copies = [hidden_view(some[int(i)], rng) for i in rng.permutation(len(some))]
+    chosen = [sentence for sentence in SENTENCES * 20 if sentence.spans]
+    copies = [hidden_view(chosen[int(i)], rng) for i in rng.permutation(len(chosen))]
     crf = Crf(new, lexicon("en"))
-    likely = crf.marginals(crf.emissions([one.words for one in copies]))
+    likely = crf.marginals(crf.emissions([sentence.words for sentence in copies]))
     for distance in DISTANCES:
         seen, expected = np.zeros(3), np.zeros(3)
-        for one, own in zip(copies, likely, strict=True):
-            for i, tag in enumerate(one.tags):
-                if 0 <= i + distance < len(one.words) and one.words[i + distance] == HIDDEN:
+        for sentence, marginals in zip(copies, likely, strict=True):
+            words = sentence.words
+            for i, tag in enumerate(sentence.tags):
+                if 0 <= i + distance < len(words) and words[i + distance] == HIDDEN:
                     seen[LABELS.index(tag)] += 1
-                    expected += own[i]
-        mine = new.state[new.rows[word_attributes(HIDDEN, distance, crf.lexicon)[0]]]
-        assert seen - expected == pytest.approx(L2 * mine, abs=0.05)
+                    expected += marginals[i]
+        learnt = new.state[new.rows[word_attributes(HIDDEN, distance, crf.lexicon)[0]]]
+        assert seen - expected == pytest.approx(HIDDEN_L2 * learnt, abs=0.05)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_every_shipped_tagger_knows_hidden_words(lang: str) -> None:
     names = {word_attributes(HIDDEN, distance, lexicon(lang))[0] for distance in DISTANCES}
-    for register in shipped(lang):
+    for register in shipped_weights(lang):
         assert names <= shipped_tagger(lang, register).crf.weights.rows.keys()
 
 
@@ -92,8 +101,8 @@ def test_words_beside_hidden_ones_stay(text: str, lang: str) -> None:
 )
 @pytest.mark.parametrize("form", ["anna.mueller@firma.de", "https://firma.de/x", "www.firma.de"])
 def test_words_beside_an_address_stay(text: str, lang: str, form: str) -> None:
-    found = Detector(lang).find([text.format(form)])[0]
-    assert [(one.start, one.end) for one in found] == [
+    findings = Detector(lang).find([text.format(form)])[0]
+    assert [(finding.start, finding.end) for finding in findings] == [
         (text.index("{"), text.index("{") + len(form))
     ]
 
@@ -101,7 +110,7 @@ def test_words_beside_an_address_stay(text: str, lang: str, form: str) -> None:
 def test_the_first_word_of_a_command_is_no_name() -> None:
     texts = ["Call Ann Lee now.", "Email Kate about the invoice.", "Tell Mohammed to come."]
     found = Detector("en").find(texts, ["a", "b", "c"])
-    assert [texts[i][f.start : f.end] for i, own in enumerate(found) for f in own] == [
+    assert [texts[i][f.start : f.end] for i, findings in enumerate(found) for f in findings] == [
         "Ann Lee",
         "Kate",
         "Mohammed",
@@ -111,4 +120,19 @@ def test_the_first_word_of_a_command_is_no_name() -> None:
 def test_a_first_word_that_may_be_a_name_is_private() -> None:
     texts = ["Mark came home late.", "Rose has the keys.", "Zorbalda has the keys."]
     found = Detector("en").find(texts, ["a", "b", "c"])
-    assert [bool(own) and own[0].start == 0 for own in found] == [True, True, True]
+    assert [bool(findings) and findings[0].start == 0 for findings in found] == [True, True, True]
+
+
+def test_training_without_crfsuite_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pycrfsuite", None)
+    with raises_code("missing-extra") as caught:
+        train_tagger(SENTENCES * 20, "en", "spoken")
+    assert "sottovoce[train]" in str(caught.value)
+
+
+def test_using_taggers_does_not_import_crfsuite() -> None:
+    code = (
+        "import sys; from sottovoce.anonymise.text import TextAnonymiser; "
+        "TextAnonymiser('en').transform('call ann'); sys.exit('pycrfsuite' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

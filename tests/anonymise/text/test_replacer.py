@@ -1,16 +1,25 @@
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.text.conll import Sentence
-from sottovoce.anonymise.text.crf import Weights, mean
+from sottovoce.anonymise.text.crf import Weights, mean_weights
 from sottovoce.anonymise.text.lexicon import LANGUAGES, lexicon
-from sottovoce.anonymise.text.replace import Replacer, corpus_tables, country_of, table_sizes
-from sottovoce.anonymise.text.surface import genitive
-from sottovoce.anonymise.text.surrogates import SMALLEST, Table, exemplar, table, tables
-from sottovoce.training.tagger_augmentation import Inventor, NameSwap, cased_view
+from sottovoce.anonymise.text.masked_text import Finding
+from sottovoce.anonymise.text.replacer import Replacer, count_corpus_tables
+from sottovoce.anonymise.text.strategies import country_of, match_genitive
+from sottovoce.anonymise.text.surrogates import (
+    MIN_TABLE_SIZE,
+    Table,
+    base_tables,
+    exemplar,
+    surrogate_table,
+)
+from sottovoce.training.tagger_augmentation import NameInventor, NameSwap, cased_view
 
 SECRET = Secret.reproducible(4)
 
@@ -20,8 +29,8 @@ def test_every_table_is_large_enough_to_hide_in(lang: str) -> None:
     for kind in ("PER", "LOC", "ORG", "DATE", "TIME", "PHONE", "NUM", "ID"):
         for part in ("B", "I", "FULL"):
             for spelt in (True, False):
-                values = table(lang, kind, part, spelt)
-                least = 20 if kind in ("DATE", "TIME", "PHONE", "NUM", "ID") else SMALLEST
+                values = surrogate_table(lang, kind, part, spelt)
+                least = 20 if kind in ("DATE", "TIME", "PHONE", "NUM", "ID") else MIN_TABLE_SIZE
                 assert values.size >= min(least, 10 if kind == "PHONE" else least), (kind, part)
         assert exemplar(lang, kind)
 
@@ -31,8 +40,8 @@ def test_draws_are_uniform() -> None:
     rng = np.random.default_rng(0)
     drawn = [values.draw(rng) for _ in range(6000)]
     assert values.size == len(set(drawn)) == 6
-    for one in set(drawn):
-        assert drawn.count(one) == pytest.approx(1000, abs=120)
+    for value in set(drawn):
+        assert drawn.count(value) == pytest.approx(1000, abs=120)
 
 
 def test_one_value_of_ten_stays_at_a_probability_of_nine_tenths() -> None:
@@ -45,8 +54,8 @@ def test_one_value_of_ten_stays_at_a_probability_of_nine_tenths() -> None:
 def test_endings() -> None:
     many = tuple(f"x{i}am" for i in range(60))
     values = Table(((*many, "rīga"),))
-    assert values.ending("am").size == 60
-    assert values.ending("ga").size == 61
+    assert values.ending_like("am").size == 60
+    assert values.ending_like("ga").size == 61
 
 
 def test_generalising() -> None:
@@ -61,34 +70,43 @@ def test_generalising() -> None:
 def test_german_genitives() -> None:
     words = lexicon("de")
     name = next(n for n in sorted(words.names) if n.endswith("a") and n + "s" not in words.names)
-    assert genitive("Peter", f"{name}s", words) == "Peters"
-    assert genitive("Peter", name, words) == "Peter"
+    assert match_genitive("Peter", f"{name}s", words) == "Peters"
+    assert match_genitive("Peter", name, words) == "Peter"
 
 
 def test_types_can_have_strategies_of_their_own() -> None:
     say = Replacer("en", "redact", SECRET, policy={"PER": "typed"})
     assert (say("ann", "PER", "", ""), say("rome", "LOC", "", "")) == ("[PER]", "█████")
-    assert table_sizes(say, ("PER", "LOC")) == {}
+    assert say.table_sizes(("PER", "LOC")) == {}
 
 
 def test_values_of_a_corpus_are_used_only_if_several_share_them() -> None:
-    users = {str(i) for i in range(5)}
-    shared = {f"name{i}": users for i in range(50)}
-    made = corpus_tables({("PER", "B"): {**shared, "rare": {"1"}}, ("LOC", "B"): {"x": users}})
-    assert list(made) == [("PER", "B")]
-    assert "rare" not in made["PER", "B"].parts[0] and made["PER", "B"].size == 50
+    names = [f"name{i:02d}" for i in range(50)]
+    texts = [" ".join([*names, "town", *(["rare"] if i < 4 else [])]) for i in range(5)]
+    findings = [
+        [
+            Finding(match.start(), match.end(), "LOC" if match[0] == "town" else "PER", 1.0, "")
+            for match in re.finditer(r"\w+", text)
+        ]
+        for text in texts
+    ]
+    tables = count_corpus_tables(texts, findings)
+    assert list(tables) == [("PER", "FULL"), ("PER", "B")]
+    assert tables["PER", "B"] == Table((tuple(names),)), "four texts have 'rare', five the others"
+    fewer = count_corpus_tables(texts, [found[1:] for found in findings])
+    assert fewer == {}, "49 values are too few to hide in"
 
 
 def test_made_up_names_are_in_no_list() -> None:
     names = ["anna", "hanna", "susanna", "johanna"]
     rng = np.random.default_rng(1)
-    made = {Inventor(names).name(rng, set(names)) for _ in range(20)}
-    assert made and not made & set(names)
+    invented = {NameInventor(names).draw(rng, set(names)) for _ in range(20)}
+    assert invented and not invented & set(names)
 
 
 def test_swapping_names_keeps_all_other_words() -> None:
-    own = tables("en")
-    lists = (own["given_f"], own["family"], own["place"])
+    tables = base_tables("en")
+    lists = (tables["given_f"], tables["family"], tables["place"])
     swap = NameSwap(lexicon("en"), *lists, np.random.default_rng(2))
     old = Sentence(
         ("Call", "Ann", "Lee's", "now", "in", "Rome"),
@@ -109,6 +127,6 @@ def test_the_mean_of_weights() -> None:
         state = np.full((len(names), 2), value, np.float32)
         return Weights(("B-X", "O"), rows, state, np.full((2, 2), value, np.float32))
 
-    both = mean(weights("ab", 2), weights("bc", 4))
+    both = mean_weights(weights("ab", 2), weights("bc", 4))
     assert [both.state[both.rows[n], 0] for n in "abc"] == [1, 3, 2]
     assert both.transition[0, 0] == 3

@@ -1,0 +1,171 @@
+"""The replacer: chooses what stands for each private value, by the strategy of its type."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sottovoce.anonymise.keys import Secret
+from sottovoce.anonymise.text.masked_text import Finding
+from sottovoce.anonymise.text.strategies import STRATEGIES, Mention, ReplacementContext
+from sottovoce.anonymise.text.surrogates import Table
+from sottovoce.core.errors import UsageError
+from sottovoce.core.registry import did_you_mean
+from sottovoce.core.unicode_offsets import composed
+
+DEFAULT_STRATEGY = "full"
+SCOPES = ("none", "utterance", "document", "corpus")
+"""Where the same value gets the same replacement."""
+_NO_SCOPE = SCOPES[0]
+MIN_CONTRIBUTORS = 5
+"""Texts that must share a value of the corpus before it is drawn."""
+MIN_VALUES = 50
+"""Shared values that a type must have before they are drawn instead of the shipped ones."""
+
+CorpusTables = Mapping[tuple[str, str], Table]
+"""Tables of the values of the corpus that is released, by type and part."""
+
+
+@dataclass
+class Replacer:
+    """Chooses what stands for private values."""
+
+    lang: str
+    strategy: str = DEFAULT_STRATEGY
+    """Name of a registered strategy."""
+    secret: Secret = field(default_factory=Secret.generate)
+    scope: str = "document"
+    """One of :data:`SCOPES`."""
+    probability: float = 1.0
+    """p: the probability that a value is replaced."""
+    policy: Mapping[str, str] = field(default_factory=dict)
+    """Strategies of single types, by type."""
+    corpus_tables: CorpusTables = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        names = {self.strategy, *self.policy.values()}
+        self._strategies = {name: STRATEGIES[name] for name in names}
+        if self.scope not in SCOPES:
+            message = did_you_mean("scope", self.scope, list(SCOPES))
+            raise UsageError(message, code="unknown-name")
+        if not 0 <= self.probability <= 1:
+            raise UsageError(
+                f"p is {self.probability:g}; it must be a probability between 0 and 1",
+                code="out-of-range",
+            )
+        self._context = ReplacementContext(self.lang, self.secret, self.corpus_tables)
+        self._mentions = 0
+        self._full_names: dict[str, dict[str, set[str]]] = {}
+
+    def strategy_of(self, kind: str) -> str:
+        """Return the name of the strategy for a type.
+
+        Parameters
+        ----------
+        kind : str
+            Entity type.
+        """
+        return self.policy.get(kind, self.strategy)
+
+    def note_full_names(
+        self, text: str, findings: Sequence[Finding], document: str, utterance: str
+    ) -> None:
+        """Remember full names, so that a family name alone gets that of the same person.
+
+        Parameters
+        ----------
+        text : str
+            A text.
+        findings : sequence of Finding
+            What is private in it.
+        document, utterance : str
+            Names of its document and utterance.
+        """
+        scope = self._scope_name(document, utterance)
+        for finding in findings:
+            words = composed(text[finding.start : finding.end]).casefold().split()
+            if finding.kind == "PER" and len(words) > 1:
+                family_names = self._full_names.setdefault(scope, {})
+                family_names.setdefault(words[-1], set()).add(" ".join(words))
+
+    def __call__(self, original: str, kind: str, document: str, utterance: str) -> str | None:
+        """Return what stands for a value, or None if it is kept, which has probability 1 − p."""
+        scope = self._scope_name(document, utterance)
+        original = composed(original)
+        identity = self._identity(" ".join(original.casefold().split()), kind, scope)
+        if self._is_kept(scope, kind, identity):
+            return None
+        counter = "" if self.scope == _NO_SCOPE else scope
+        mention = Mention(original, kind, scope, identity, counter)
+        return self._strategies[self.strategy_of(kind)].replace(mention, self._context)
+
+    def _is_kept(self, *key: str) -> bool:
+        if self.probability == 1:
+            return False
+        return bool(self.secret.generator("stay", *key).random() >= self.probability)
+
+    def _scope_name(self, document: str, utterance: str) -> str:
+        """Name the scope of a mention; without a scope every mention has its own."""
+        if self.scope == _NO_SCOPE:
+            self._mentions += 1
+            return f"mention {self._mentions}"
+        return {
+            "utterance": f"utterance {document}\n{utterance}",
+            "document": f"document {document}",
+            "corpus": "corpus",
+        }[self.scope]
+
+    def _identity(self, folded: str, kind: str, scope: str) -> str:
+        """Return the full name that a family name belongs to, if exactly one is known."""
+        full = self._full_names.get(scope, {}).get(folded, set()) if kind == "PER" else set()
+        return next(iter(full)) if len(full) == 1 else folded
+
+    def table_sizes(self, kinds: Sequence[str]) -> dict[str, int]:
+        """Return N of the tables that are drawn from, by type, for strategies that draw.
+
+        Parameters
+        ----------
+        kinds : sequence of str
+            Entity types.
+        """
+        sizes = {
+            kind: self._strategies[self.strategy_of(kind)].table_size(kind, self._context)
+            for kind in kinds
+        }
+        return {kind: size for kind, size in sizes.items() if size is not None}
+
+
+def count_corpus_tables(
+    texts: Sequence[str], findings: Sequence[Sequence[Finding]]
+) -> dict[tuple[str, str], Table]:
+    """Make tables of the private values of a corpus, to draw replacements from them.
+
+    A value of fewer than five texts would publish somebody's name, so it is left out; a type with
+    fewer than 50 shared values keeps the table of its language.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        The texts of the corpus.
+    findings : sequence of sequence of Finding
+        What is private in each text.
+
+    Returns
+    -------
+    dict of (str, str) to Table
+        Tables by entity type and part (``B``, ``I`` or ``FULL``).
+    """
+    users: dict[tuple[str, str], dict[str, set[int]]] = {}
+    for i, (text, text_findings) in enumerate(zip(texts, findings, strict=True)):
+        for finding in text_findings:
+            value = composed(text[finding.start : finding.end])
+            parts = [("FULL", value)]
+            parts += [("I" if j else "B", word) for j, word in enumerate(value.split())]
+            for part, word in parts:
+                values = users.setdefault((finding.kind, part), {})
+                values.setdefault(word, set()).add(i)
+    shared = {
+        key: tuple(sorted(v for v, texts_ in values.items() if len(texts_) >= MIN_CONTRIBUTORS))
+        for key, values in users.items()
+    }
+    return {key: Table((values,)) for key, values in shared.items() if len(values) >= MIN_VALUES}
