@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import unicodedata
+from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sottovoce.anonymise.recording.words import tokens
+from sottovoce.anonymise.recording.words import spoken_words
 from sottovoce.core.unicode_offsets import (
     INVISIBLE,
     LONGEST_LETTER,
@@ -44,13 +45,13 @@ def test_many_marks_cost_no_more_than_their_number() -> None:
     normalised = NormalisedText.of(text)
     assert normalised.source_span(0, len(normalised.text)) == (0, len(text))
     starts = normalised.source_starts
-    assert max(b - a for a, b in zip(starts, starts[1:], strict=False)) == LONGEST_LETTER
+    assert max(b - a for a, b in pairwise(starts)) == LONGEST_LETTER
 
 
 def test_words_of_a_recording_are_the_same_in_either_form() -> None:
     text = "Mme Lefèvre, d'Évreux: œuvre-clé, ķēdes!"
     decomposed = unicodedata.normalize("NFD", text)
-    words = [word.text for word in tokens(text)]
-    assert [normalise_unicode(word.text) for word in tokens(decomposed)] == words
-    assert all(decomposed[word.begin : word.stop] == word.text for word in tokens(decomposed))
-    assert [word.text for word in tokens("q\u0303ann q\u0303")] == ["q\u0303ann", "q\u0303"]
+    words = [word.text for word in spoken_words(text)]
+    assert [normalise_unicode(word.text) for word in spoken_words(decomposed)] == words
+    assert all(decomposed[word.start : word.end] == word.text for word in spoken_words(decomposed))
+    assert [word.text for word in spoken_words("q\u0303ann q\u0303")] == ["q\u0303ann", "q\u0303"]
