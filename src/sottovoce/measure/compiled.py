@@ -19,10 +19,23 @@ def add_pairs(
     trial: NDArray[np.int32],
     weights: NDArray[np.float32],
 ) -> NDArray[np.float64]:
-    """Weighted counts per resample and cell: Σ weights[enrol] · weights[trial] over its trials.
+    """Add up, per resample and cell, weights[enrol] · weights[trial] over the trials of the cell.
 
     Trials are in order of cells and cell c holds those from starts[c] to starts[c + 1]. The sum of
     a cell is kept in registers: a row of weights (speakers × resamples) is a few of them.
+
+    Parameters
+    ----------
+    starts : array of int64
+        Where the trials of each cell start, and their total number at the end.
+    enrol, trial : array of int32
+        Speakers of each trial, in order of cells.
+    weights : array of float32 or float64, speakers × resamples
+        How often each speaker is drawn.
+
+    Returns
+    -------
+    array of float64, resamples × cells
     """
     columns = weights.shape[1]
     total = np.empty((columns, len(starts) - 1), np.float64)
@@ -43,6 +56,18 @@ def pool_groups(mated: NDArray[Any], nonmated: NDArray[Any], first: NDArray[np.i
     """Pool adjacent violators in place; the first k entries of the arrays are the k blocks.
 
     Steps that hold nothing are passed over. Cross products of counts decide: no division rounds.
+
+    Parameters
+    ----------
+    mated, nonmated : array
+        Counts per step; overwritten.
+    first : array of int64
+        Filled with the first step of each block.
+
+    Returns
+    -------
+    int
+        k
     """
     k = 0
     for i in range(len(mated)):
@@ -63,11 +88,20 @@ def pool_groups(mated: NDArray[Any], nonmated: NDArray[Any], first: NDArray[np.i
 def count_cells(
     cuts: NDArray[Any], exact: NDArray[np.bool_], scores: NDArray[Any]
 ) -> NDArray[np.int64]:
-    """How many scores fall in each cell made by the cuts; starts with −1 if it cannot tell.
+    """Count how many scores fall in each cell made by the cuts; starts with −1 if it cannot.
 
     Scores are put into equal buckets, and only the few cuts of the own bucket are compared with.
     The bucket never falls as the score rises (rounding is monotone too), so this is exact. It
     cannot tell when a score is not a number or when the cuts crowd in few buckets.
+
+    Parameters
+    ----------
+    cuts : array of float32 or float64
+        Rising.
+    exact : array of bool
+        Which cuts are exact in this precision.
+    scores : array of the same type as the cuts
+        In any order.
     """
     cells = np.zeros(2 * len(cuts) + 1, np.int64)
     low, high = cuts[0], cuts[-1]
@@ -120,9 +154,16 @@ def isolate(
 
     Small populations are gathered and their highest vectors kept; in large ones the list of the
     highest vectors of all speakers is walked, passing over who is not included.
+
+    Parameters
+    ----------
+    scores, top, owner, slot, counts, first, true, orders, speakers_at, shifts, populations, gather
+        Arrays of :class:`~sottovoce.measure.isolation.TestVectors` and
+        :class:`~sottovoce.measure.isolation.Draws`, and the numbers of
+        :func:`~sottovoce.measure.isolation.isolations`.
     """
     speakers, kept = len(counts), counts[true] - 1
-    found = np.empty((len(shifts), len(populations)))
+    shares = np.empty((len(shifts), len(populations)))
     buffer, buffer_index = np.empty(24, np.float32), np.empty(24, np.int64)
     state = np.empty((4, 10))
     for d in range(len(shifts)):
@@ -146,10 +187,10 @@ def isolate(
                 listed, limit = buffer_index[:filled], speakers
             else:
                 listed = top
-            found[d, p] = _walk(
+            shares[d, p] = _walk(
                 listed, scores, owner, slot, counts, true, kept, places, shift, limit, state
             )
-    return found
+    return shares
 
 
 @njit(cache=True, nogil=True)

@@ -23,18 +23,38 @@ class Cost:
         return Cost(self.total + other.total, self.squares + other.squares)
 
     def redrawn(self, count: int, rng: np.random.Generator) -> Cost:
-        """The sum over a resample of ``count`` trials, drawn from its normal limit."""
+        """Draw the sum over a resample from its normal limit.
+
+        Parameters
+        ----------
+        count : int
+            Trials of the resample, as many as behind this sum.
+        rng : numpy.random.Generator
+            Source of the draw.
+        """
         spread = math.sqrt(max(0.0, self.squares - self.total**2 / count))
         return Cost(self.total + spread * float(rng.standard_normal()), self.squares)
 
 
 def bits(scores: RealArray) -> NDArray[np.float64]:
-    """log2(1 + e^s) of each score, stable for any s: the cost of calling it mated."""
+    """Compute log2(1 + e^s) of each score, stable for any s: the cost of calling it mated.
+
+    Parameters
+    ----------
+    scores : array of float32 or float64
+        Natural-log likelihood ratios.
+    """
     return np.logaddexp(0.0, scores.astype(np.float64)) / math.log(2.0)
 
 
 def cost(scores: RealArray) -> Cost:
-    """Add up the costs of some scores, a chunk at a time."""
+    """Add up the costs of some scores, a chunk at a time.
+
+    Parameters
+    ----------
+    scores : array of float32 or float64
+        Natural-log likelihood ratios; those of mated trials with the sign turned.
+    """
     total = Cost()
     for start in range(0, len(scores), CHUNK):
         part = bits(scores[start : start + CHUNK])

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
 from sottovoce.core.errors import InputError
+from sottovoce.core.records import Record
 from sottovoce.measure.calibration import (
     Blocks,
     block_llrs,
@@ -42,14 +43,20 @@ _BOUNDS = {"F": 6.0, "E": 5.0, "D": 4.0, "C": 2.0, "B": 1.0}
 
 
 def tag_of(log10_lr: float) -> str:
-    """Category of a worst case: a boundary belongs to the higher category (10¹ is B)."""
+    """Category of a worst case: a boundary belongs to the higher category (10¹ is B).
+
+    Parameters
+    ----------
+    worst_case : float
+        log10 of the largest likelihood ratio.
+    """
     if log10_lr <= 0.0:
         return "0"
     return next((tag for tag, bound in _BOUNDS.items() if log10_lr >= bound), "A")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class EceProfile:
+class EceProfile(Record):
     """Empirical cross-entropy over the adversary's prior, in bits."""
 
     prior_log_odds: NDArray[np.float64]
@@ -64,22 +71,21 @@ class EceProfile:
         """The prior probability π that a pair is mated."""
         return np.asarray(expit(self.prior_log_odds))
 
-    def to_dict(self) -> dict[str, list[float]]:
-        """Three lists of the same length."""
-        return {
-            "prior_log_odds": self.prior_log_odds.tolist(),
-            "ece": self.ece.tolist(),
-            "zero_evidence": self.zero_evidence.tolist(),
-        }
-
 
 def ece_profile(scores: ScoreSource | Tally, prior_log_odds: ArrayLike | None = None) -> EceProfile:
-    r"""ECE after oracle calibration over prior log-odds (default −10 … 10 in 201 steps).
+    r"""Compute ECE after oracle calibration over prior log-odds.
 
     .. math:: ECE(\pi) = \pi \langle \log_2(1 + \tfrac{1-\pi}{a\pi}) \rangle_{a}
               + (1-\pi) \langle \log_2(1 + \tfrac{b\pi}{1-\pi}) \rangle_{b}
 
     Nautsch et al. 2020, eq. 4, with a and b the likelihood ratios of mated and non-mated scores.
+
+    Parameters
+    ----------
+    scores : ScoreSource or Tally
+        Mated and non-mated scores, or their tally.
+    prior_log_odds : array_like, optional
+        Natural logarithms of π / (1 − π), finite; default −10 … 10 in 201 steps.
     """
     tally = as_tally(scores)
     grid = np.linspace(-10, 10, 201) if prior_log_odds is None else prior_log_odds
@@ -101,7 +107,7 @@ def ece_profile(scores: ScoreSource | Tally, prior_log_odds: ArrayLike | None = 
 
 
 @dataclass(frozen=True, slots=True)
-class Disclosure:
+class Disclosure(Record):
     """Average and worst disclosure; higher = more disclosed."""
 
     d_ece: float
@@ -113,14 +119,17 @@ class Disclosure:
     attainable_log10_lr: float
     """The largest worst case this many scores could have shown."""
 
-    def to_dict(self) -> dict[str, float | str]:
-        """The four values by name."""
-        return {name: getattr(self, name) for name in self.__slots__}
-
 
 def disclosure(scores: ScoreSource | Tally) -> Disclosure:
-    """Expected and worst-case disclosure (ZEBRA eq. 6 and 8) with the category of Table 1.
+    """Compute expected and worst-case disclosure (ZEBRA eq. 6 and 8) with its category.
 
+    Parameters
+    ----------
+    scores : ScoreSource or Tally
+        Mated and non-mated scores, or their tally.
+
+    Examples
+    --------
     >>> from sottovoce.measure import Scores
     >>> disclosure(Scores([5, 6, 7, 8, 9], [0, 1, 2, 3, 4])).tag
     'A'
@@ -132,7 +141,13 @@ def disclosure(scores: ScoreSource | Tally) -> Disclosure:
 
 
 def d_ece_of(blocks: Blocks) -> float:
-    r"""D_ECE from PAV: :math:`(\langle Z(a)\rangle + \langle Z(1/b)\rangle) / \ln 2`, in bits."""
+    r"""D_ECE from PAV: :math:`(\langle Z(a)\rangle + \langle Z(1/b)\rangle) / \ln 2`, in bits.
+
+    Parameters
+    ----------
+    blocks : Blocks
+        Outcome of plain PAV.
+    """
     a, b = blocks.mated / blocks.mated.sum(), blocks.nonmated / blocks.nonmated.sum()
     with np.errstate(divide="ignore"):
         for_mated = np.where(a > 0, a * _z(a / b, a > 0), 0.0)
@@ -158,7 +173,13 @@ def _z(ratio: NDArray[np.float64], where: NDArray[np.bool_]) -> NDArray[np.float
 
 
 def worst_case_of(blocks: Blocks) -> float:
-    """Largest abs(log10 l) after Laplace's rule, from the outcome of plain PAV (ZEBRA eq. 8)."""
+    """Compute the largest abs(log10 l) after Laplace's rule (ZEBRA eq. 8).
+
+    Parameters
+    ----------
+    blocks : Blocks
+        Outcome of plain PAV.
+    """
     n_mated, n_nonmated = blocks.mated.sum().item(), blocks.nonmated.sum().item()
     pooled = laplace_blocks(blocks)
     # likelihood ratios increase, so the strongest evidence is in the first or the last block;
@@ -169,25 +190,40 @@ def worst_case_of(blocks: Blocks) -> float:
 
 
 def attainable(tally: Tally) -> float:
-    """The worst case of perfectly separated classes of this size."""
+    """Compute the worst case of perfectly separated classes of this size.
+
+    Parameters
+    ----------
+    tally : Tally
+        Only its numbers of scores matter.
+    """
     m, n = tally.n_mated, tally.n_nonmated
     return max(math.log10((m + 1) * n / m), math.log10((n + 1) * m / n))
 
 
 def chance_worst_case(tally: Tally, rng: np.random.Generator, draws: int = 100) -> float:
-    """Mean worst case of as many scores without evidence.
+    """Estimate the mean worst case of as many scores without evidence.
 
     Without evidence every order of the labels is as likely as any other, so the gaps between the
     scores of the smaller class are a uniform random composition of the larger. (Scores are taken
     to be distinct; ties can only lower it.)
+
+    Parameters
+    ----------
+    tally : Tally
+        Only its numbers of scores matter.
+    rng : numpy.random.Generator
+        Draws the orders.
+    draws : int, default 100
+        How many orders are averaged.
     """
     few, many = sorted((int(tally.n_mated), int(tally.n_nonmated)))
     kept = min(few, 10_000)  # the mean hardly moves beyond
     many = round(many * kept / few)
     ones = np.concatenate(([0], np.ones(kept, np.int64)))
-    found = []
+    worst_cases = []
     for _ in range(draws):
         places = np.sort(rng.choice(many + kept, kept, replace=False, shuffle=False))
         gaps = np.diff(np.concatenate(([0], places - np.arange(kept), [many])))
-        found.append(worst_case_of(pool(ones, gaps)))
-    return float(np.mean(found))
+        worst_cases.append(worst_case_of(pool(ones, gaps)))
+    return float(np.mean(worst_cases))

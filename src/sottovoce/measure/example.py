@@ -8,10 +8,17 @@ from sottovoce.measure.scores import Scores, Speakers
 
 
 def example_scores(speakers: int = 40, utterances: int = 8) -> Scores:
-    """Simulated log-likelihood ratios of a weak anonymiser, with speakers of varying risk.
+    """Simulate log-likelihood ratios of a weak anonymiser, with speakers of varying risk.
 
     Every utterance is compared with an enrolment of each speaker. Some speakers are easier to
     recognise than others, so trials of one speaker rise and fall together.
+
+    Parameters
+    ----------
+    speakers : int, default 40
+        Enrolled speakers, who all speak in trials.
+    utterances : int, default 8
+        Trials a speaker.
     """
     rng = np.random.default_rng(20201025)
     ease = rng.normal(0.0, 0.8, speakers)

@@ -20,25 +20,50 @@ from sottovoce.measure.population import Standing
 
 
 def top_k(standing: Standing, populations: list[int], k: int = 1) -> FloatArray:
-    r"""Probability that the true speaker is among the first k (trials × populations).
+    r"""Compute the probability that the true speaker is among the first k.
 
     A tie counts against the adversary, as in Vauquier et al. eq. 3. With x others in the draw who
     are not below the true speaker, x is hypergeometric, and :math:`P = P(x \leq k - 1)`. For k = 1
     this is linkability: :math:`\binom{M-g}{N-1} / \binom{M}{N-1}`.
+
+    Parameters
+    ----------
+    standing : Standing
+        How many others score above and equal to the true speaker in each trial.
+    populations : list of int
+        Population sizes N.
+    k : int, default 1
+        1 is Linkability.
+
+    Returns
+    -------
+    array of float64, trials × populations
     """
     pairs, inverse, rest = _kinds(standing)
-    found = np.empty((len(pairs), len(populations)))
+    probabilities = np.empty((len(pairs), len(populations)))
     for column, size in enumerate(populations):
         drawn = size - max(1, standing.core)
         certain = k >= size
-        found[:, column] = (
+        probabilities[:, column] = (
             1.0 if certain else _at_most(k - 1 - pairs[:, 0], pairs[:, 1], rest, drawn)
         )
-    return found[inverse]
+    return probabilities[inverse]
 
 
 def expected_rank(standing: Standing, populations: list[int]) -> FloatArray:
-    """Mean rank of the true speaker (trials × populations); equal scores share their ranks."""
+    """Compute the mean rank of the true speaker; equal scores share their ranks.
+
+    Parameters
+    ----------
+    standing : Standing
+        How many others score above and equal to the true speaker in each trial.
+    populations : list of int
+        Population sizes N.
+
+    Returns
+    -------
+    array of float64, trials × populations
+    """
     rest = standing.models - max(1, standing.core)
     core = standing.core_above + standing.core_equal / 2
     others = standing.above + standing.equal / 2 - core
@@ -82,6 +107,15 @@ def rank_disclosure(
     smaller population at random leaves a beta-binomial with the same two parameters.
 
     ``ranks_below`` counts the others ranked before the true speaker, of ``others`` in all.
+
+    Parameters
+    ----------
+    ranks_below : array of int
+        Others ranked before the true speaker in each trial, two trials at least.
+    others : int
+        How many others there are.
+    populations : list of int
+        Population sizes N.
     """
     if len(ranks_below) < 2:
         raise TooFewError(f"{len(ranks_below)} trial; a distribution of ranks needs at least 2")
@@ -98,7 +132,17 @@ def rank_disclosure(
 def chance_rank_disclosure(
     trials: int, others: int, populations: list[int], rng: np.random.Generator
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Mean and worst disclosure that as many trials show on average without evidence."""
+    """Estimate the mean and worst disclosure that as many trials show without evidence.
+
+    Parameters
+    ----------
+    trials, others : int
+        How many trials and other speakers there are.
+    populations : list of int
+        Population sizes N.
+    rng : numpy.random.Generator
+        Draws the ranks.
+    """
     drawn = [
         rank_disclosure(rng.integers(0, others + 1, trials), others, populations) for _ in range(20)
     ]
@@ -107,9 +151,21 @@ def chance_rank_disclosure(
 
 
 def fit_beta_binomial(values: IntArray, total: int) -> tuple[float, float]:
-    """Maximum-likelihood parameters of a beta-binomial on 0 … total.
+    """Fit the parameters of a beta-binomial on 0 … total by maximum likelihood.
 
     Newton's method on the logarithms of the parameters, damped until each step goes uphill.
+
+    Parameters
+    ----------
+    values : array of int
+        0 … total.
+    total : int
+        Largest possible value.
+
+    Returns
+    -------
+    tuple of float
+        α and β, at most e⁹ and at least e⁻⁹.
     """
     x, counts = np.unique(values, return_counts=True)
     weights = counts / counts.sum()

@@ -84,24 +84,59 @@ def check_confidence(confidence: float) -> None:
 
 
 def enough(source: ScoreSource) -> bool:
-    """Whether there are enough trials of both kinds for an interval to mean anything."""
+    """Tell whether there are enough trials of both kinds for an interval to mean anything.
+
+    Parameters
+    ----------
+    source : ScoreSource
+        Mated and non-mated scores.
+    """
     return min(len(source.mated), source.n_nonmated) >= MIN_TRIALS
 
 
 def by_speaker(source: ScoreSource) -> bool:
-    """Whether speakers are known, and enough of them have mated trials, to be resampled."""
+    """Tell whether speakers are known, and enough have mated trials, to be resampled.
+
+    Parameters
+    ----------
+    source : ScoreSource
+        Mated and non-mated scores.
+    """
     return mated_speakers(source) >= MIN_SPEAKERS
 
 
 def mated_speakers(source: ScoreSource) -> int:
-    """How many speakers have mated trials; 0 if speakers are not known."""
+    """Count the speakers who have mated trials; 0 if speakers are not known.
+
+    Parameters
+    ----------
+    source : ScoreSource
+        Mated and non-mated scores.
+    """
     return 0 if source.speakers is None else len(np.unique(source.speakers.mated))
 
 
 def resample(
     source: ScoreSource, tally: Tally, *, replicates: int, rng: np.random.Generator
 ) -> Iterator[Tally]:
-    """Draw weighted tallies: by speaker where speakers are known, by trial otherwise."""
+    """Draw weighted tallies: by speaker where speakers are known, by trial otherwise.
+
+    Parameters
+    ----------
+    source : ScoreSource
+        The scores.
+    tally : Tally
+        Their counts.
+    replicates : int
+        How many resamples to draw.
+    rng : numpy.random.Generator
+        Source of the draws.
+
+    Yields
+    ------
+    Tally
+        On the same cuts, with weighted counts.
+    """
     if isinstance(source, Scores) and source.speakers is not None and by_speaker(source):
         yield from _by_speaker(source, source.speakers, tally, replicates, rng)
     else:
@@ -116,13 +151,26 @@ def interval_of(
     method: Method = "centred",
     bounds: tuple[float, float] = (-np.inf, np.inf),
 ) -> Interval:
-    """An interval from a value and its resamples; always holds the value itself.
+    """Make an interval from a value and its resamples; it always holds the value itself.
 
     A resample repeats scores, and a fit to it (PAV) finds more evidence than there is, just as the
     fit to the sample did. ``reflected`` takes that excess off twice, once for each: right for what
     PAV feeds. ``centred`` takes off the resamples' own excess only: right for what has none, and
     for histograms, whose excess is reported as the chance level. ``range`` takes off nothing: for
     a maximum, whose resamples have no such law. docs/intervals.md has the measured coverage.
+
+    Parameters
+    ----------
+    value : float
+        The estimate from the data themselves.
+    draws : array of float64
+        The estimate from each resample.
+    confidence : float
+        Between 0 and 1.
+    method : {"centred", "reflected", "range"}
+        What is taken off, see above.
+    bounds : tuple of float
+        The interval is clipped to them.
     """
     low, high = np.quantile(draws, [(1 - confidence) / 2, (1 + confidence) / 2])
     if method == "reflected":
@@ -134,10 +182,17 @@ def interval_of(
 
 
 def share_interval(shares: NDArray[np.float64], confidence: float) -> Interval:
-    """Interval of a mean of shares, one a speaker (Wilson's, for as many speakers as it is worth).
+    """Make Wilson's interval of a mean of shares, for as many speakers as they are worth.
 
     Shares that vary less than yes-or-no answers would are worth more speakers; where all are 0 or
     all are 1 the interval still says how little so many speakers can show.
+
+    Parameters
+    ----------
+    shares : array of float64
+        One share a speaker, 0 to 1.
+    confidence : float
+        Between 0 and 1.
     """
     n, share = float(len(shares)), float(shares.mean())
     spread = float(shares.var(ddof=1)) if n > 1 else 0.0
@@ -150,7 +205,15 @@ def share_interval(shares: NDArray[np.float64], confidence: float) -> Interval:
 
 
 def mean_interval(values: NDArray[np.float64], confidence: float) -> Interval:
-    """Interval of a mean of values, one a speaker, by Student's t."""
+    """Make the interval of a mean by Student's t.
+
+    Parameters
+    ----------
+    values : array of float64
+        One value a speaker; fewer than two have an unbounded interval.
+    confidence : float
+        Between 0 and 1.
+    """
     n, mean = len(values), float(values.mean())
     if n < 2:
         return Interval(-math.inf, math.inf)

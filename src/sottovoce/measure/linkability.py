@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.core.errors import InputError, TooFewError
+from sottovoce.core.records import Record
 from sottovoce.measure.scores import ScoreSource
 from sottovoce.measure.tally import Counts, Tally, make_edges
 
@@ -23,7 +24,7 @@ MIN_MATED = 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Linkability:
+class Linkability(Record):
     """Global linkability and the local curve it is the mean of."""
 
     d_sys: float
@@ -39,20 +40,15 @@ class Linkability:
     nonmated: NDArray[np.float64]
     """Share of non-mated scores in each bin."""
 
-    def to_dict(self) -> dict[str, float | list[float]]:
-        """Values and lists by name."""
-        return {
-            "d_sys": self.d_sys,
-            "chance": self.chance,
-            "edges": self.edges.tolist(),
-            "local": self.local.tolist(),
-            "mated": self.mated.tolist(),
-            "nonmated": self.nonmated.tolist(),
-        }
-
 
 def default_bins(n_mated: int) -> int:
-    """A bin per ten mated scores, 100 at most."""
+    """Return a bin per ten mated scores, 100 at most.
+
+    Parameters
+    ----------
+    n_mated : int
+        How many mated scores there are.
+    """
     return min(n_mated // 10, 100)
 
 
@@ -110,7 +106,15 @@ def _histogram(scores: ScoreSource | Tally, bins: int | None) -> Tally:
 
 
 def check_linkable(n_mated: int, low: float, high: float) -> None:
-    """Refuse data from which no histogram can be made."""
+    """Refuse data from which no histogram can be made.
+
+    Parameters
+    ----------
+    n_mated : int
+        How many mated scores there are.
+    low, high : float
+        The range of all scores.
+    """
     if n_mated < MIN_MATED:
         raise TooFewError(f"{n_mated} mated scores; D_sys needs {MIN_MATED}: add mated trials")
     if not low < high:
@@ -119,7 +123,15 @@ def check_linkable(n_mated: int, low: float, high: float) -> None:
 
 
 def d_sys_of(mated: Counts, nonmated: Counts, omega: float = 1.0) -> float:
-    """D_sys from counts per bin."""
+    """Compute D_sys from counts per bin.
+
+    Parameters
+    ----------
+    mated, nonmated : array
+        Counts of both classes in each bin.
+    omega : float, default 1
+        Prior ratio p(mated) / p(non-mated).
+    """
     return float((mated / mated.sum()) @ _local(mated, nonmated, omega))
 
 

@@ -41,10 +41,16 @@ class Counter:
             self.inside += count_on(self.cuts, scores[:, here].ravel())
 
     def tally(self, share: float = 1.0) -> Tally:
-        """The tally of the core and a ``share`` of the rest (all of it: everybody)."""
-        own = np.zeros_like(self.everybody)
-        own[0] = len(self.mated)
-        everybody, inside = self.everybody - own, self.inside - own
+        """Return the tally of the core and a share of all others.
+
+        Parameters
+        ----------
+        share : float, default 1
+            Of the speakers outside the core; 1 is everybody.
+        """
+        mated_cell = np.zeros_like(self.everybody)
+        mated_cell[0] = len(self.mated)
+        everybody, inside = self.everybody - mated_cell, self.inside - mated_cell
         nonmated = everybody if share == 1.0 else inside + share * (everybody - inside)
         mated = count_on(self.cuts, self.mated)
         return Tally(self.cuts, mated, nonmated, edges=self.edges)

@@ -59,7 +59,7 @@ class PairScores:
             self.trial = np.ascontiguousarray(linkage.trial(trial, 1).T, dtype=np.float64)
         if not (np.isfinite(self.enrol).all() and np.isfinite(self.trial).all()):
             raise InputError(f"{linkage.name}: vectors too large for finite scores; rescale them")
-        self.mated = np.concatenate([self._mated(*one) for one in self._segments()])
+        self.mated = np.concatenate([self._mated(*segment) for segment in self._segments()])
         self._progress, self._done = progress, 0
 
     @property
@@ -118,7 +118,15 @@ class SpeakerPairs:
 
 
 def speaker_pairs(scores: PairScores, *, counted: bool) -> SpeakerPairs:
-    """Calibrate a set of scores and sum it up by pair of speakers; counts are for resamples."""
+    """Calibrate a set of scores and sum it up by pair of speakers.
+
+    Parameters
+    ----------
+    scores : PairScores
+        All scores of one table of vectors against another.
+    counted : bool
+        Whether to keep the counts that resamples need.
+    """
     calibration = scores.calibrate()
     find = _Steps(calibration.starts)
     count, steps = len(scores.starts), len(calibration.starts)
@@ -129,12 +137,14 @@ def speaker_pairs(scores: PairScores, *, counted: bool) -> SpeakerPairs:
     for rows, block in scores.scores():
         step = find(block)
         who, here = scores.speakers[rows], np.arange(len(block))
-        own = (here, rows.start + here)  # a recording with itself is no pair
+        diagonal_cells = (here, rows.start + here)  # a recording with itself is no pair
         llrs = calibration.llrs[step]
-        llrs[own] = 0.0
+        llrs[diagonal_cells] = 0.0
         np.add.at(sums, who, np.add.reduceat(llrs, scores.starts, axis=1))
         if counted:
-            counts[who[0] : who[-1] + 1] += _count(cell_of[step], who, scores.speakers, own, cells)
+            counts[who[0] : who[-1] + 1] += _count(
+                cell_of[step], who, scores.speakers, diagonal_cells, cells
+            )
     return SpeakerPairs(np.asarray(expit(sums / scores.pairs)), counts if counted else None)
 
 
@@ -169,20 +179,31 @@ class _Steps:
 
 
 def _count(
-    cell: IntArray, enrol: IntArray, trial: IntArray, own: tuple[IntArray, IntArray], cells: int
+    cell: IntArray,
+    enrol: IntArray,
+    trial: IntArray,
+    diagonal_cells: tuple[IntArray, IntArray],
+    cells: int,
 ) -> IntArray:
     """Scores by enrolment speaker (those of this block), trial speaker and cell."""
     shape = (enrol[-1] - enrol[0] + 1, trial[-1] + 1, cells)
     place = ((enrol[:, None] - enrol[0]) * shape[1] + trial) * cells + cell
     counts = np.bincount(place.ravel(), minlength=int(np.prod(shape)))
-    np.subtract.at(counts, place[own], 1)
+    np.subtract.at(counts, place[diagonal_cells], 1)
     return counts.reshape(shape)
 
 
 def dominance(matrix: FloatArray, weights: FloatArray) -> float:
-    """Mean of the diagonal less mean of the rest, signed: D_diag before its absolute value.
+    """Compute the mean of the diagonal less the mean of the rest: D_diag before its absolute value.
 
     An element of the diagonal counts w_i times, one off it w_i·w_j times.
+
+    Parameters
+    ----------
+    matrix : array of float64, n × n
+        Similarities.
+    weights : array of float64, n
+        How often each speaker counts.
     """
     diagonal, squares, total = np.diag(matrix), weights**2, weights.sum()
     rest = weights @ matrix @ weights - squares @ diagonal
@@ -192,7 +213,17 @@ def dominance(matrix: FloatArray, weights: FloatArray) -> float:
 def resampled_dominance(
     counts: NDArray[np.float32], weights: FloatArray, progress: Progress
 ) -> FloatArray:
-    """The dominance of each resample (a row of weights of speakers), calibrated anew."""
+    """Compute the dominance of each resample, calibrated anew.
+
+    Parameters
+    ----------
+    counts : array of float32, n × n × cells
+        Scores of each pair of speakers on each cell of the calibration.
+    weights : array of float64, resamples × n
+        How often each speaker is drawn.
+    progress : callable
+        Called with the resamples done and to do.
+    """
     n, _, cells = counts.shape
     size = max(1, min(MOST_RESAMPLES, (1 << 24) // (n * max(n, cells))))
     by_pair = counts.reshape(n * n, cells)
@@ -206,7 +237,7 @@ def resampled_dominance(
             "rjc,rj->rc", (narrow @ counts.reshape(n, -1)).reshape(len(some), n, cells), narrow
         )
         mated, nonmated = some @ diagonal, all_pairs - some**2 @ diagonal
-        llrs = np.array([_step_llrs(*one) for one in zip(mated, nonmated, strict=True)])
+        llrs = np.array([_step_llrs(*counts_of) for counts_of in zip(mated, nonmated, strict=True)])
         matrices = expit(by_pair @ llrs.T.astype(np.float32) / pairs)
         for i, w in enumerate(some):
             draws[start + i] = dominance(matrices[:, i].reshape(n, n), w)

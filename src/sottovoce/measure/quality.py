@@ -32,17 +32,30 @@ class QualityModel:
         self._network: Any = load_network(_package_file())
 
     def overall(self, audio: NDArray[np.float32]) -> float:
-        """OVRL of the first nine seconds at 16 kHz; shorter recordings are repeated."""
+        """Rate the first nine seconds; shorter recordings are repeated.
+
+        Parameters
+        ----------
+        audio : array of float32
+            Samples at 16 kHz, at least one.
+
+        Returns
+        -------
+        float
+            OVRL, 1 to 5.
+        """
         if not len(audio):
-            raise InputError("a recording without samples has no quality; leave it out")
-        heard = np.resize(np.asarray(audio, np.float32), WINDOW)[None]
-        (found,) = self._network.run(None, {"input_1": heard})
-        return float(np.polyval(OVERALL, found[0, 2]))
+            raise InputError(
+                "a recording without samples has no quality; leave it out", code="empty"
+            )
+        window = np.resize(np.asarray(audio, np.float32), WINDOW)[None]
+        (ratings,) = self._network.run(None, {"input_1": window})
+        return float(np.polyval(OVERALL, ratings[0, 2]))
 
 
 def _package_file() -> Path:
-    found = find_spec(PACKAGE)
-    if found is None or not found.submodule_search_locations:
+    package = find_spec(PACKAGE)
+    if package is None or not package.submodule_search_locations:
         raise MissingExtraError("an estimate of speech quality", "quality")
-    folder = Path(next(iter(found.submodule_search_locations)))
+    folder = Path(next(iter(package.submodule_search_locations)))
     return folder / "dnsmos_models" / "sig_bak_ovr.onnx"

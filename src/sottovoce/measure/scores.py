@@ -40,7 +40,14 @@ class Speakers:
     ) -> Speakers:
         """Number the speakers: one name a mated trial, two names a non-mated trial.
 
-        ``origin`` is what to call them in error messages, such as the file they come from.
+        Parameters
+        ----------
+        mated : array_like
+            Speaker of each mated trial, a name or a number.
+        enrol, trial : array_like
+            Speakers of both sides of each non-mated trial.
+        origin : str, optional
+            What to call them in error messages, such as the file they come from.
         """
         before = "" if origin is None else f"{origin}: "
         given = {"mated": mated, "non-mated enrol": enrol, "non-mated trial": trial}
@@ -51,8 +58,8 @@ class Speakers:
         names, codes = np.unique(np.concatenate(list(sides.values())), return_inverse=True)
         ends = np.cumsum([len(side) for side in sides.values()])[:-1]
         numbers = np.split(codes.astype(np.int64), ends)
-        for where, own in zip(sides, numbers, strict=True):
-            _refuse_nameless(names, own, where)
+        for where, side_numbers in zip(sides, numbers, strict=True):
+            _refuse_nameless(names, side_numbers, where)
         return cls(numbers[0], numbers[1], numbers[2], len(names))
 
 
@@ -157,7 +164,8 @@ def _as_names(values: ArrayLike, where: str) -> NDArray[np.str_]:
     array = np.asarray(values)
     if array.ndim != 1 or array.dtype.kind not in "UiuOS":
         raise InputError(
-            f"{where}: {array.dtype} of shape {array.shape}; give a flat list of names or numbers"
+            f"{where}: {array.dtype} of shape {array.shape}; give a flat list of names or numbers",
+            code="wrong-type",
         )
     return names_as_text(array, where)
 
@@ -166,34 +174,65 @@ def _refuse_nameless(names: NDArray[np.str_], numbers: IntArray, where: str) -> 
     """Refuse empty names: looked for among the different ones, which are few."""
     for empty in np.flatnonzero(np.char.strip(names) == ""):
         for place in np.flatnonzero(numbers == empty)[:1]:
-            raise InputError(f"{where}: position {place:,} has an empty name; name the speaker")
+            raise InputError(
+                f"{where}: position {place:,} has an empty name; name the speaker",
+                code="missing-name",
+            )
 
 
 def as_scores(values: ArrayLike, where: str) -> RealArray:
-    """Turn ``values`` into a flat array of float32 or float64, or say what is wrong with it."""
+    """Turn ``values`` into a flat array of float32 or float64, or say what is wrong with it.
+
+    Parameters
+    ----------
+    values : array_like
+        Numbers.
+    where : str
+        What they are, for messages.
+    """
     try:
         array = np.asarray(values)
     except ValueError:
-        raise InputError(f"{where}: rows of different lengths; give one flat list") from None
+        raise InputError(
+            f"{where}: rows of different lengths; give one flat list", code="wrong-shape"
+        ) from None
     if array.ndim != 1:
-        raise InputError(f"{where}: shape {array.shape}; scores must be a flat list (one axis)")
+        raise InputError(
+            f"{where}: shape {array.shape}; scores must be a flat list (one axis)",
+            code="wrong-shape",
+        )
     if array.size == 0:
-        raise InputError(f"{where}: no scores; at least 1 is needed: add trials of this kind")
+        raise InputError(
+            f"{where}: no scores; at least 1 is needed: add trials of this kind", code="empty"
+        )
     if array.dtype.kind not in "fiu":
-        raise InputError(f"{where}: {array.dtype} values; scores must be real numbers")
+        raise InputError(
+            f"{where}: {array.dtype} values; scores must be real numbers", code="wrong-type"
+        )
     if array.dtype == np.float32:
         return array
     return array.astype(np.float64, copy=False)
 
 
 def check_finite(values: RealArray, where: str) -> tuple[float, float]:
-    """Give the range of ``values``; refuse NaN and infinity, naming the first place."""
+    """Give the range of ``values``; refuse NaN and infinity, naming the first place.
+
+    Parameters
+    ----------
+    values : array of float32 or float64
+        Any scores, one at least.
+    where : str
+        What they are, for messages.
+    """
     low, high = float(values.min()), float(values.max())
     if low >= -LARGEST and high <= LARGEST:
         return low, high
     if np.isfinite(low) and np.isfinite(high):
         most = max(abs(low), abs(high))
-        raise InputError(f"{where}: a score of size {most:g}; at most {LARGEST:g}: rescale them")
+        raise InputError(
+            f"{where}: a score of size {most:g}; at most {LARGEST:g}: rescale them",
+            code="out-of-range",
+        )
     bad = np.flatnonzero(~np.isfinite(values))
     raise InputError(
         f"{where}: {len(bad):,} of {len(values):,} scores are not finite, "

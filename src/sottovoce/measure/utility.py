@@ -8,13 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sottovoce.core.edit_distance import count_edits
 from sottovoce.core.errors import InputError, TooFewError
+from sottovoce.core.records import Record
 from sottovoce.measure.intervals import (
     MIN_SPEAKERS,
     MIN_TRIALS,
@@ -27,7 +27,7 @@ MIN_FRAMES = 10
 
 
 @dataclass(frozen=True, slots=True)
-class WordErrors:
+class WordErrors(Record):
     """Differences between what was said and what was recognised."""
 
     words: int
@@ -49,16 +49,19 @@ class WordErrors:
             self.insertions + other.insertions,
         )
 
-    def to_dict(self) -> dict[str, int]:
-        """By name."""
-        return {name: getattr(self, name) for name in self.__slots__}
-
 
 def word_errors(reference: str, hypothesis: str) -> WordErrors:
-    """The fewest word errors that explain a transcript; among those, the most right words.
+    """Count the fewest word errors that explain a transcript; among those, the most right words.
 
     Words are what spaces separate: normalise both transcripts first.
 
+    Parameters
+    ----------
+    reference, hypothesis : str
+        What was said and what was recognised, both normalised; blanks separate words.
+
+    Examples
+    --------
     >>> word_errors("the cat sat on the mat", "the bat sat mat please")
     WordErrors(words=6, substitutions=1, deletions=2, insertions=1)
     """
@@ -67,7 +70,7 @@ def word_errors(reference: str, hypothesis: str) -> WordErrors:
 
 
 @dataclass(frozen=True, slots=True)
-class Average:
+class Average(Record):
     """A figure over a corpus, with its interval where there are enough speakers."""
 
     value: float
@@ -75,10 +78,6 @@ class Average:
     high: float | None
     resampled: str
     """What was drawn: ``speaker``, ``utterance`` or, without an interval, nothing."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """By name."""
-        return {name: getattr(self, name) for name in self.__slots__}
 
 
 def word_error_rate(
@@ -89,12 +88,27 @@ def word_error_rate(
     resamples: int = 1000,
     rng: np.random.Generator,
 ) -> Average:
-    """WER: all errors over all words that were said. May exceed 1, since words can be made up.
+    """Compute the WER: all errors over all words that were said. May exceed 1.
 
     The interval comes from resamples of speakers, or of utterances where speakers are unknown or
     fewer than five.
+
+    Parameters
+    ----------
+    errors : sequence of WordErrors
+        One an utterance.
+    speakers : sequence of str, optional
+        Who speaks in each utterance.
+    confidence : float, default 0.95
+        Between 0 and 1.
+    resamples : int, default 1000
+        Resamples behind the interval.
+    rng : numpy.random.Generator
+        Source of the resamples.
     """
-    counts = np.array([(one.total, one.words) for one in errors], np.float64).reshape(-1, 2)
+    counts = np.array(
+        [(utterance.total, utterance.words) for utterance in errors], np.float64
+    ).reshape(-1, 2)
     if not counts[:, 1].sum():
         raise TooFewError("no word in the references; a word error rate needs transcripts")
     value = float(counts[:, 0].sum() / counts[:, 1].sum())
@@ -107,14 +121,24 @@ def word_error_rate(
     drawn = rng.multinomial(n, np.full(n, 1 / n), size=resamples) @ sums
     drawn = drawn[drawn[:, 1] > 0]
     draws = drawn[:, 0] / drawn[:, 1]
-    found = interval_of(value, draws, confidence, bounds=(0.0, math.inf))
-    return Average(value, found.low, found.high, name)
+    interval = interval_of(value, draws, confidence, bounds=(0.0, math.inf))
+    return Average(value, interval.low, interval.high, name)
 
 
 def average(
     values: ArrayLike, speakers: Sequence[str] | None = None, *, confidence: float = 0.95
 ) -> Average:
-    """The mean of one value an utterance; with speakers, of the speakers' means (Student's t)."""
+    """Average one value an utterance; with speakers, the speakers' means (Student's t).
+
+    Parameters
+    ----------
+    values : array_like
+        One value an utterance.
+    speakers : sequence of str, optional
+        Who speaks in each utterance.
+    confidence : float, default 0.95
+        Between 0 and 1.
+    """
     given = np.asarray(values, np.float64)
     if given.ndim != 1 or not len(given):
         raise TooFewError("no value to average; give one an utterance")
@@ -122,8 +146,8 @@ def average(
     means = np.bincount(groups, given) / np.bincount(groups)
     if not name:
         return Average(float(means.mean()), None, None, "")
-    found = mean_interval(means, confidence)
-    return Average(float(means.mean()), found.low, found.high, name)
+    interval = mean_interval(means, confidence)
+    return Average(float(means.mean()), interval.low, interval.high, name)
 
 
 def _groups(count: int, speakers: Sequence[str] | None) -> tuple[NDArray[np.int64], str]:
@@ -138,9 +162,15 @@ def _groups(count: int, speakers: Sequence[str] | None) -> tuple[NDArray[np.int6
 
 
 def f0_correlation(original: ArrayLike, anonymised: ArrayLike) -> float:
-    """Pearson's correlation of pitch (Hz) over the frames voiced in both.
+    """Compute Pearson's correlation of pitch over the frames voiced in both recordings.
 
     A frame without voice is 0 or NaN. Where one track is longer, the other is stretched to it.
+
+    Parameters
+    ----------
+    original, anonymised : array_like
+        F0 in Hz, one value a frame; 0 or NaN where there is no voice. The shorter track is
+        stretched.
     """
     first, second = np.asarray(original, np.float64), np.asarray(anonymised, np.float64)
     if first.ndim != 1 or second.ndim != 1 or not len(first) or not len(second):
@@ -166,14 +196,26 @@ def _stretched(length: int, frames: int) -> NDArray[np.int64]:
 
 
 def duration_ratio(original: float, anonymised: float) -> float:
-    """How long anonymised speech is, in lengths of the original (seconds or samples)."""
+    """Compute how long anonymised speech is, in lengths of the original.
+
+    Parameters
+    ----------
+    original, anonymised : float
+        Lengths above 0, in seconds or samples.
+    """
     if not (original > 0 and anonymised > 0):
         raise InputError(f"lengths of {original:g} and {anonymised:g}; both must be above 0")
     return anonymised / original
 
 
 def loudness_difference(original: ArrayLike, anonymised: ArrayLike) -> float:
-    """How much louder anonymised speech is, in dB of the root mean square."""
+    """Compute how much louder anonymised speech is, in dB of the root mean square.
+
+    Parameters
+    ----------
+    original, anonymised : array_like
+        Samples; neither may be silent.
+    """
     powers = []
     for name, audio in (("original", original), ("anonymised", anonymised)):
         samples = np.asarray(audio, np.float64)

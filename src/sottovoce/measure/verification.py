@@ -17,7 +17,13 @@ from sottovoce.measure.tally import Counts, Tally
 
 
 def as_tally(scores: ScoreSource | Tally) -> Tally:
-    """Tally the scores, unless they are a tally already."""
+    """Tally the scores, unless they are a tally already.
+
+    Parameters
+    ----------
+    scores : ScoreSource or Tally
+        Mated and non-mated scores, or their tally.
+    """
     return scores if isinstance(scores, Tally) else Tally.of(scores)
 
 
@@ -34,7 +40,15 @@ class Roc:
 
 
 def roc(scores: ScoreSource | Tally, *, hull: bool = False) -> Roc:
-    """False-alarm and miss rates at every threshold (``hull``: on the convex hull)."""
+    """Compute false-alarm and miss rates at every threshold.
+
+    Parameters
+    ----------
+    scores : ScoreSource or Tally
+        Mated and non-mated scores, or their tally.
+    hull : bool, default False
+        Take the convex hull.
+    """
     tally = as_tally(scores)
     if hull:
         blocks = oracle_blocks(tally)
@@ -63,10 +77,17 @@ def _crossing(passed_mated: Counts, passed_nonmated: Counts) -> float:
 
 
 def eer(scores: ScoreSource | Tally) -> float:
-    """Equal error rate: where the piecewise-linear ROC meets the diagonal of equal errors.
+    """Compute the equal error rate: where the piecewise-linear ROC has equal error rates.
 
     0 = fully disclosed, 0.5 = chance; above 0.5 the scores point the wrong way.
 
+    Parameters
+    ----------
+    scores : ScoreSource or Tally
+        Mated and non-mated scores, or their tally.
+
+    Examples
+    --------
     >>> from sottovoce.measure import Scores
     >>> eer(Scores([3, 5, 7, 8], [1, 2, 4, 6]))
     0.25
@@ -75,22 +96,40 @@ def eer(scores: ScoreSource | Tally) -> float:
 
 
 def rocch_eer(scores: ScoreSource | Tally) -> float:
-    """Equal error rate on the convex hull of the ROC; never above 0.5 nor above :func:`eer`.
+    """Compute the equal error rate on the convex hull of the ROC.
 
     Brümmer & de Villiers, "The BOSARIS toolkit user guide", 2011.
+
+    Parameters
+    ----------
+    scores : ScoreSource or Tally
+        Mated and non-mated scores, or their tally.
     """
     return rocch_eer_of(oracle_blocks(as_tally(scores)))
 
 
 def rocch_eer_of(blocks: Blocks) -> float:
-    """ROCCH-EER from the outcome of PAV."""
+    """Compute the ROCCH-EER from the outcome of PAV.
+
+    Parameters
+    ----------
+    blocks : Blocks
+        Outcome of plain PAV.
+    """
     return _crossing(np.cumsum(blocks.mated), np.cumsum(blocks.nonmated))
 
 
 def tpr_at_fpr(scores: ScoreSource | Tally, fpr: float) -> float:
-    """Share of mated pairs found at a false-alarm rate of ``fpr``.
+    """Compute the share of mated pairs that are accepted at a false-alarm rate.
 
     Needs 1/fpr non-mated scores: with fewer, such a rate cannot be seen.
+
+    Parameters
+    ----------
+    scores : ScoreSource or Tally
+        Mated and non-mated scores, or their tally.
+    fpr : float
+        The false-alarm rate, above 0 and below 1. It needs 1/fpr non-mated scores to be seen.
     """
     tally = as_tally(scores)
     require_fpr(tally.n_nonmated, fpr)
@@ -98,9 +137,19 @@ def tpr_at_fpr(scores: ScoreSource | Tally, fpr: float) -> float:
 
 
 def require_fpr(n_nonmated: float, fpr: float) -> None:
-    """Refuse a false-alarm rate that so many non-mated scores cannot show."""
+    """Refuse a false-alarm rate that so many non-mated scores cannot show.
+
+    Parameters
+    ----------
+    n_nonmated : float
+        How many non-mated scores there are.
+    fpr : float
+        The false-alarm rate.
+    """
     if not 0.0 < fpr < 1.0:
-        raise InputError(f"false-alarm rate {fpr}: must be above 0 and below 1")
+        raise InputError(
+            f"false-alarm rate {fpr}: must be above 0 and below 1", code="out-of-range"
+        )
     if n_nonmated * fpr < 1.0 - 1e-9:
         raise TooFewError(
             f"{n_nonmated:,.0f} non-mated scores; a false-alarm rate of {fpr:g} needs "
@@ -109,7 +158,15 @@ def require_fpr(n_nonmated: float, fpr: float) -> None:
 
 
 def tpr_at_fpr_of(tally: Tally, fpr: float) -> float:
-    """Share of mated pairs found at a false-alarm rate, from a tally of any size."""
+    """Compute the share of mated pairs accepted at a false-alarm rate, from a tally of any size.
+
+    Parameters
+    ----------
+    tally : Tally
+        Counts of the scores.
+    fpr : float
+        The false-alarm rate.
+    """
     passed_mated, passed_nonmated = tally.cumulative
     quota = tally.n_nonmated * fpr
     # the first cell, from the top, with which the false alarms would exceed the quota
@@ -117,13 +174,13 @@ def tpr_at_fpr_of(tally: Tally, fpr: float) -> float:
     if wanted <= 0:
         return 1.0
     i = int(np.searchsorted(passed_nonmated, wanted))
-    found, alarms = tally.n_mated - passed_mated[i], tally.n_nonmated - passed_nonmated[i]
+    accepted, alarms = tally.n_mated - passed_mated[i], tally.n_nonmated - passed_nonmated[i]
     share = np.clip((quota - alarms) / tally.nonmated[i], 0.0, 1.0)
-    return float((found + share * tally.mated[i]) / tally.n_mated)
+    return float((accepted + share * tally.mated[i]) / tally.n_mated)
 
 
 def cllr(scores: ScoreSource | Tally) -> float:
-    r"""Cost of the scores taken as natural-log likelihood ratios, in bits.
+    r"""Compute the cost of the scores taken as natural-log likelihood ratios, in bits.
 
     .. math:: C_{llr} = \frac{1}{2} [ \langle \log_2(1 + e^{-s}) \rangle_{mated}
                                     + \langle \log_2(1 + e^{s}) \rangle_{non-mated} ]
@@ -131,17 +188,33 @@ def cllr(scores: ScoreSource | Tally) -> float:
     0 = perfect, 1 = no better than scores of zero; above 1 the scores mislead. Brümmer & du Preez,
     Computer Speech & Language 20, 2006. (Maouche et al. 2020, eq. 2, leaves the 1/2
     out; their Table 1 has it.)
+
+    Parameters
+    ----------
+    scores : ScoreSource or Tally
+        Mated and non-mated scores, or their tally.
     """
     tally = scores if isinstance(scores, Tally) else Tally.of(scores, costs=True)
     if tally.costs is None:
-        raise InputError("this tally has no costs; make it with Tally.of(…, costs=True)")
+        raise InputError(
+            "this tally has no costs; make it with Tally.of(…, costs=True)", code="missing-costs"
+        )
     mated, nonmated = tally.costs
     return (mated.total / tally.n_mated + nonmated.total / tally.n_nonmated) / 2
 
 
 def min_cllr(scores: ScoreSource | Tally) -> float:
-    r"""C_llr after oracle calibration, :math:`C_{llr}^{min}`: 0 = fully disclosed, 1 = no evidence.
+    r"""Compute C_llr after oracle calibration, :math:`C_{llr}^{min}`.
 
+    0 = fully disclosed, 1 = no evidence.
+
+    Parameters
+    ----------
+    scores : ScoreSource or Tally
+        Mated and non-mated scores, or their tally.
+
+    Examples
+    --------
     >>> from sottovoce.measure import Scores
     >>> min_cllr(Scores([3, 5, 7, 8], [1, 2, 4, 6]))
     0.5
@@ -150,7 +223,13 @@ def min_cllr(scores: ScoreSource | Tally) -> float:
 
 
 def min_cllr_of(blocks: Blocks) -> float:
-    """C_llr^min from the outcome of PAV."""
+    """Compute C_llr^min from the outcome of PAV.
+
+    Parameters
+    ----------
+    blocks : Blocks
+        Outcome of plain PAV.
+    """
     a, b = blocks.mated / blocks.mated.sum(), blocks.nonmated / blocks.nonmated.sum()
     total = a + b
     with np.errstate(divide="ignore", invalid="ignore"):

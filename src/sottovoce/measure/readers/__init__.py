@@ -37,6 +37,15 @@ def read_scores(
 
     With ``trials`` the two files are Kaldi's and are joined by id; otherwise the name decides:
     ``.npz``, ``.csv``, ``.tsv``, ``.parquet`` or a directory of shards.
+
+    Parameters
+    ----------
+    path : Path or str
+        The file or directory.
+    trials : Path or str, optional
+        Kaldi's trials file; the scores are then Kaldi's too.
+    utt2spk : Path or str, optional
+        Kaldi's list of speakers, for intervals by speaker.
     """
     path = Path(path)
     for named in (path, trials, utt2spk):
@@ -47,13 +56,17 @@ def read_scores(
 
         return read_kaldi(path, Path(trials), Path(utt2spk) if utt2spk is not None else None)
     if utt2spk is not None:
-        raise InputError(f"{utt2spk}: speakers go with Kaldi scores; name their trials file too")
+        raise InputError(
+            f"{utt2spk}: speakers go with Kaldi scores; name their trials file too",
+            code="missing-trials",
+        )
     if path.is_dir():
         return _read_directory(path)
     if path.suffix not in READERS:
         raise InputError(
             f"{path}: unknown kind of file; use {', '.join(READERS)}, a directory of shards, or "
-            "Kaldi scores with a trials file"
+            "Kaldi scores with a trials file",
+            code="unknown-format",
         )
     return READERS[path.suffix](path)
 
@@ -69,7 +82,8 @@ def _read_directory(path: Path) -> ScoreSource:
         return read_npy_pair(path)
     raise InputError(
         f"{path}: a directory without scores; put *.parquet shards or mated.npy and nonmated.npy "
-        "in it, or name a file"
+        "in it, or name a file",
+        code="empty",
     )
 
 

@@ -29,14 +29,23 @@ def read_kaldi(scores: Path, trials: Path, utt2spk: Path | None = None) -> Score
 
     ``utt2spk`` (lines ``utterance speaker``) tells who speaks in each trial, for resampling by
     speaker; an id that is not in it is taken for a speaker's own.
+
+    Parameters
+    ----------
+    scores, trials : Path
+        Lines ``enrol trial score`` and ``enrol trial target|nontarget``.
+    utt2spk : Path, optional
+        Lines ``utterance speaker``.
     """
     scored = _columns(scores, [*PAIR, "score"])
     keyed = _columns(trials, [*PAIR, "label"])
-    refuse(keyed.filter(mated_label().is_null()), BAD_LABEL, trials)
+    refuse(keyed.filter(mated_label().is_null()), BAD_LABEL, trials, code="bad-label")
     for table, path in ((scored, scores), (keyed, trials)):
         again = table.filter(~pl.struct(PAIR).is_first_distinct())
         if not again.is_empty():
-            raise InputError(f"{path}: listed twice: {_named(again)}; keep one line a pair")
+            raise InputError(
+                f"{path}: listed twice: {_named(again)}; keep one line a pair", code="duplicate-id"
+            )
     _refuse_alone(scored, keyed, scores, f"has no trial in {trials}")
     _refuse_alone(keyed, scored, trials, f"has no score in {scores}")
     table = scored.join(keyed.drop(LINE), on=PAIR, how="inner", maintain_order="left")
@@ -50,22 +59,27 @@ def _columns(path: Path, names: list[str]) -> pl.DataFrame:
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: not a readable text file ({first_line(error)})") from None
+        raise InputError(
+            f"{path}: not a readable text file ({first_line(error)})", code="unreadable"
+        ) from None
     lines = pl.DataFrame({"text": text.split("\n")}, schema={"text": pl.String})
     lines = lines.with_row_index(LINE, offset=1).filter(pl.col("text").str.contains(r"\S"))
     if lines.is_empty():
-        raise InputError(f"{path}: empty; expected lines of {' '.join(names)!r}")
+        raise InputError(f"{path}: empty; expected lines of {' '.join(names)!r}", code="empty")
     words = r"\s+".join(rf"(?<{name}>\S+)" for name in names)
     groups = pl.col("text").str.extract_groups(rf"^\s*{words}\s*$")
     parts = lines.select(LINE, groups).unnest("text")
-    refuse(parts.filter(pl.col(names[0]).is_null()), f"not {' '.join(names)!r}", path)
+    incomplete = parts.filter(pl.col(names[0]).is_null())
+    refuse(incomplete, f"not {' '.join(names)!r}", path, code="bad-line")
     return parts
 
 
 def _refuse_alone(table: pl.DataFrame, other: pl.DataFrame, path: Path, complaint: str) -> None:
     alone = table.join(other, on=PAIR, how="anti", maintain_order="left")
     if not alone.is_empty():
-        raise InputError(f"{path}: {_named(alone)} {complaint}; the two files must match")
+        raise InputError(
+            f"{path}: {_named(alone)} {complaint}; the two files must match", code="mismatch"
+        )
 
 
 def _named(rows: pl.DataFrame) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from tokenize import TokenError
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 
@@ -16,7 +16,13 @@ from sottovoce.measure.scores import CHUNK, as_scores, check_finite
 
 
 def read_npy_pair(directory: Path) -> Stream:
-    """Read ``mated.npy`` into memory and stream ``nonmated.npy``."""
+    """Read ``mated.npy`` into memory and stream ``nonmated.npy``.
+
+    Parameters
+    ----------
+    directory : Path
+        Holds both files.
+    """
     mated, nonmated = directory / "mated.npy", directory / "nonmated.npy"
     few = np.concatenate([chunk.copy() for chunk in npy_chunks(mated)])
     check_finite(few, str(mated))
@@ -29,6 +35,11 @@ def npy_chunks(path: Path) -> Iterator[RealArray]:
     """Read a flat array a chunk at a time into one small buffer, which the next chunk overwrites.
 
     Not memory-mapped: mapped pages would count as this process's memory.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
     """
     try:
         with path.open("rb") as file:
@@ -38,24 +49,31 @@ def npy_chunks(path: Path) -> Iterator[RealArray]:
                 part = buffer[: min(CHUNK, left)]
                 if file.readinto(part.data.cast("B")) != part.nbytes:
                     raise InputError(
-                        f"{path}: cut off, {left:,} scores are lacking; write it again"
+                        f"{path}: cut off, {left:,} scores are lacking; write it again",
+                        code="damaged",
                     )
                 left -= len(part)
                 yield as_scores(part, str(path))
     except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+        raise InputError(f"{path}: cannot be read ({error.strerror})", code="unreadable") from None
 
 
-def _header(file: BinaryIO, path: Path) -> tuple[int, np.dtype[Any]]:
+def _header(file: BinaryIO, path: Path) -> tuple[int, np.dtype[np.floating | np.integer]]:
     """Length and type of a flat, non-empty array of numbers; anything else is refused."""
     try:
         first = np.lib.format.read_magic(file) == (1, 0)
         read = np.lib.format.read_array_header_1_0 if first else np.lib.format.read_array_header_2_0
         shape, _, dtype = read(file)
     except (ValueError, TypeError, EOFError, TokenError) as error:
-        raise InputError(f"{path}: not a NumPy array ({str(error)[:80]}); write it again") from None
+        raise InputError(
+            f"{path}: not a NumPy array ({str(error)[:80]}); write it again", code="damaged"
+        ) from None
     if len(shape) != 1 or dtype.kind not in "fiu":
-        raise InputError(f"{path}: {dtype} of shape {shape}; needs a flat array of numbers")
+        raise InputError(
+            f"{path}: {dtype} of shape {shape}; needs a flat array of numbers", code="wrong-type"
+        )
     if not isinstance(shape[0], int) or isinstance(shape[0], bool) or shape[0] < 1:
-        raise InputError(f"{path}: no scores; at least 1 is needed: add trials of this kind")
+        raise InputError(
+            f"{path}: no scores; at least 1 is needed: add trials of this kind", code="empty"
+        )
     return shape[0], dtype

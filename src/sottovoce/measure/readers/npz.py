@@ -17,7 +17,13 @@ SPEAKERS = ("mated_speaker", "nonmated_enrol_speaker", "nonmated_trial_speaker")
 
 
 def read_npz(path: Path) -> Scores:
-    """Read scores from a ``.npz`` file; never unpickles anything."""
+    """Read scores from a ``.npz`` file; never unpickles anything.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    """
     arrays = load_arrays(path, SIDES, SPEAKERS, save="np.savez(file, mated=…, nonmated=…)")
     return Scores(
         arrays["mated"],
@@ -34,5 +40,8 @@ def _speakers(path: Path, arrays: Arrays) -> Speakers | None:
         return None
     if len(given) < len(SPEAKERS):
         lacking = next(name for name in SPEAKERS if name not in arrays)
-        raise InputError(f"{path}: has {given[0]!r} but no {lacking!r}; give all three or none")
+        raise InputError(
+            f"{path}: has {given[0]!r} but no {lacking!r}; give all three or none",
+            code="missing-array",
+        )
     return Speakers.from_names(*(arrays[name] for name in SPEAKERS), origin=str(path))

@@ -23,7 +23,15 @@ IN_MEMORY = 20_000_000
 
 
 def read_parquet(path: Path, shards: list[Path] | None = None) -> ScoreSource:
-    """Read one Parquet file or several shards: into memory if they fit, as a stream if not."""
+    """Read one Parquet file or several shards: into memory if they fit, as a stream if not.
+
+    Parameters
+    ----------
+    path : Path
+        The file, or the directory of the shards.
+    shards : list of Path, optional
+        The files of a directory.
+    """
     files = shards or [path]
     try:
         frame = pl.scan_parquet(files)
@@ -34,13 +42,15 @@ def read_parquet(path: Path, shards: list[Path] | None = None) -> ScoreSource:
             return from_table(frame.collect(), path, first_line=1)
         return _stream(path, files, frame, rows)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        raise InputError(f"{path}: not readable as Parquet ({first_line(error)})") from None
+        raise InputError(
+            f"{path}: not readable as Parquet ({first_line(error)})", code="unreadable"
+        ) from None
 
 
 def _stream(path: Path, files: list[Path], frame: pl.LazyFrame, rows: int) -> Stream:
     is_mated, is_nonmated = _sides(path, files, frame)
-    found = frame.filter(is_mated).select("score").collect(engine="streaming")
-    mated = as_scores(found["score"].to_numpy(), f"{path}: mated")
+    rows_of_mated = frame.filter(is_mated).select("score").collect(engine="streaming")
+    mated = as_scores(rows_of_mated["score"].to_numpy(), f"{path}: mated")
     check_finite(mated, f"{path}: mated")
 
     def chunks() -> Iterator[RealArray]:
@@ -50,7 +60,7 @@ def _stream(path: Path, files: list[Path], frame: pl.LazyFrame, rows: int) -> St
                 yield as_scores(batch["score"].to_numpy(), f"{path}: nonmated")
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
             raise InputError(
-                f"{path}: damaged Parquet ({first_line(error)}); write it again"
+                f"{path}: damaged Parquet ({first_line(error)}); write it again", code="damaged"
             ) from None
 
     return Stream(path.stem, str(path), mated, rows - len(mated), chunks)
@@ -72,12 +82,17 @@ def _sides(path: Path, files: list[Path], frame: pl.LazyFrame) -> list[pl.Expr]:
     kinds = kinds.with_columns(mated_label().alias("mated"))
     unknown = kinds.filter(pl.col("mated").is_null())["label"].to_list()
     if unknown:
-        raise InputError(f"{path}: label {unknown[0]!r} is neither mated nor nonmated; correct it")
+        raise InputError(
+            f"{path}: label {unknown[0]!r} is neither mated nor nonmated; correct it",
+            code="bad-label",
+        )
     sides = []
     for side, word in ((True, "mated"), (False, "nonmated")):
         spellings = kinds.filter(pl.col("mated") == side)["label"].to_list()
         if not spellings:
-            raise InputError(f"{path}: no scores labelled {word}; add trials of this kind")
-        one = len(spellings) == 1
-        sides.append(label == spellings[0] if one else label.is_in(spellings))
+            raise InputError(
+                f"{path}: no scores labelled {word}; add trials of this kind", code="empty"
+            )
+        single = len(spellings) == 1
+        sides.append(label == spellings[0] if single else label.is_in(spellings))
     return sides

@@ -28,12 +28,19 @@ def read_csv(path: Path) -> Scores:
     """Read scores from a comma- or (``.tsv``) tab-separated file with a header line.
 
     Blanks around names in the header and around values do not matter.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
     """
     separator = "\t" if path.suffix == ".tsv" else ","
     try:
         table = pl.read_csv(path, separator=separator, infer_schema=False).rename(str.strip)
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(f"{path}: not a readable table ({first_line(error)})") from None
+        raise InputError(
+            f"{path}: not a readable table ({first_line(error)})", code="unreadable"
+        ) from None
     return from_table(table, path, first_line=2)
 
 
@@ -41,23 +48,39 @@ def from_table(table: pl.DataFrame, path: Path, *, first_line: int = 1) -> Score
     """Check a table of scores and split it by label.
 
     Messages give the line in the column ``LINE``; without one, rows count from ``first_line``.
+
+    Parameters
+    ----------
+    table : polars.DataFrame
+        Columns ``score`` and ``label``; optionally ids and speakers.
+    path : Path
+        Where it comes from, for messages.
+    first_line : int, default 1
+        Line of the first row, for messages about tables without the column ``LINE``.
     """
     check_columns(table.columns, path)
     kind = table.schema["score"]
     if not (kind.is_numeric() or kind == pl.String):
-        raise InputError(f"{path}: column 'score' holds {kind} values; scores must be real numbers")
+        raise InputError(
+            f"{path}: column 'score' holds {kind} values; scores must be real numbers",
+            code="wrong-type",
+        )
     if LINE not in table.columns:
         table = table.with_row_index(LINE, offset=first_line)
     score = pl.col("score").str.strip_chars() if kind == pl.String else pl.col("score")
     values = table.with_columns(
         score.cast(pl.Float64, strict=False).alias(VALUE), mated_label().alias(MATED_ROW)
     )
-    refuse(values.filter(pl.col(VALUE).is_null()), "score is not a number", path)
-    refuse(values.filter(~pl.col(VALUE).is_finite()), "score is not finite", path)
-    refuse(values.filter(pl.col(MATED_ROW).is_null()), BAD_LABEL, path)
+    refuse(
+        values.filter(pl.col(VALUE).is_null()), "score is not a number", path, code="not-a-number"
+    )
+    refuse(
+        values.filter(~pl.col(VALUE).is_finite()), "score is not finite", path, code="not-finite"
+    )
+    refuse(values.filter(pl.col(MATED_ROW).is_null()), BAD_LABEL, path, code="bad-label")
     if set(IDS) <= set(table.columns):
-        again = values.filter(~pl.struct(IDS).is_first_distinct())
-        refuse(again, "the same enrol and trial again", path)
+        repeated = values.filter(~pl.struct(IDS).is_first_distinct())
+        refuse(repeated, "the same enrol and trial again", path, code="duplicate-id")
     mated, nonmated = values.filter(MATED_ROW), values.filter(~pl.col(MATED_ROW))
     dtype = np.float32 if table.schema["score"] == pl.Float32 else np.float64
     return Scores(
@@ -76,19 +99,44 @@ def mated_label() -> pl.Expr:
 
 
 def check_columns(columns: list[str], path: Path) -> None:
-    """Refuse a table without the two columns that are needed."""
+    """Refuse a table without the two columns that are needed.
+
+    Parameters
+    ----------
+    columns : list of str
+        Names of the columns.
+    path : Path
+        Where the table comes from, for messages.
+    """
     for name in ("score", "label"):
         if name not in columns:
-            have = ", ".join(one if one == one.strip() else repr(one) for one in columns[:8])
-            raise InputError(f"{path}: no column {name!r} (has {have}); name it in the header")
+            have = ", ".join(
+                column if column == column.strip() else repr(column) for column in columns[:8]
+            )
+            raise InputError(
+                f"{path}: no column {name!r} (has {have}); name it in the header",
+                code="missing-column",
+            )
 
 
-def refuse(rows: pl.DataFrame, complaint: str, path: Path) -> None:
-    """Refuse the table if any rows are complained of, naming the first lines."""
+def refuse(rows: pl.DataFrame, complaint: str, path: Path, *, code: str) -> None:
+    """Refuse the table if there are defective rows, naming the first lines.
+
+    Parameters
+    ----------
+    rows : polars.DataFrame
+        The defective rows.
+    complaint : str
+        What is wrong with them.
+    path : Path
+        Where the table comes from.
+    code : str
+        Code of the error.
+    """
     if not rows.is_empty():
         lines = (f"line {line}" for line in rows[LINE].head(3))
         where = first_few(lines, len(rows))
-        raise InputError(f"{path}: {complaint} in {where}; correct or remove")
+        raise InputError(f"{path}: {complaint} in {where}; correct or remove", code=code)
 
 
 def _speakers(mated: pl.DataFrame, nonmated: pl.DataFrame, path: Path) -> Speakers | None:
@@ -96,13 +144,18 @@ def _speakers(mated: pl.DataFrame, nonmated: pl.DataFrame, path: Path) -> Speake
     if not given:
         return None
     if len(given) == 1:
-        raise InputError(f"{path}: only one of {' and '.join(SPEAKERS)}; give both or neither")
+        raise InputError(
+            f"{path}: only one of {' and '.join(SPEAKERS)}; give both or neither",
+            code="missing-column",
+        )
     enrol, trial = (pl.col(name).cast(pl.String).str.strip_chars() for name in SPEAKERS)
     for rows in (mated, nonmated):
         unnamed = enrol.is_null() | trial.is_null() | (enrol == "") | (trial == "")
-        refuse(rows.filter(unnamed), "speaker is missing", path)
-    refuse(mated.filter(enrol != trial), "label is mated for two speakers", path)
-    refuse(nonmated.filter(enrol == trial), "label is nonmated for one speaker", path)
+        refuse(rows.filter(unnamed), "speaker is missing", path, code="missing-name")
+    refuse(mated.filter(enrol != trial), "label is mated for two speakers", path, code="bad-label")
+    refuse(
+        nonmated.filter(enrol == trial), "label is nonmated for one speaker", path, code="bad-label"
+    )
     return Speakers.from_names(
         mated.select(enrol).to_series().to_numpy(),
         nonmated.select(enrol).to_series().to_numpy(),
