@@ -24,7 +24,14 @@ from sottovoce.measure import (
     min_cllr,
     rocch_eer,
 )
-from sottovoce.measure.intervals import MIN_SPEAKERS, Method, by_speaker, interval_of, resample
+from sottovoce.measure.intervals import (
+    MIN_SPEAKERS,
+    Method,
+    by_speaker,
+    interval_of,
+    resample,
+    share_interval,
+)
 
 FEW, MANY = 7, 400
 """Speakers: few enough for a table of all pairs, and too many for one."""
@@ -278,3 +285,28 @@ def test_repeating_trials_within_speakers_makes_no_interval_narrower() -> None:
 
     assert width(20, known=True) == pytest.approx(width(1, known=True), rel=1e-6)
     assert width(20, known=False) < width(1, known=False) / 2
+
+
+def wilson(share: float, count: float, z: float = 1.959963984540054) -> tuple[float, float]:
+    """Wilson 1927, eq. 4, solved for the share of the population."""
+    centre = (share + z * z / (2 * count)) / (1 + z * z / count)
+    root = np.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
+    half = z / (1 + z * z / count) * root
+    return centre - half, centre + half
+
+
+@pytest.mark.parametrize(("successes", "count"), [(1, 5), (3, 12), (20, 40), (99, 100)])
+def test_shares_of_yes_or_no_have_wilsons_interval_with_one_speaker_less(
+    successes: int, count: int
+) -> None:
+    shares = np.repeat([1.0, 0.0], [successes, count - successes])
+    interval = share_interval(shares, 0.95)
+    expected = wilson(successes / count, count - 1)
+    assert (interval.low, interval.high) == pytest.approx(expected, abs=1e-12)
+
+
+def test_shares_that_vary_little_are_worth_more_speakers() -> None:
+    shares = np.array([0.4, 0.5, 0.6, 0.5, 0.45, 0.55])
+    worth = 0.25 * 6 / shares.var(ddof=1)
+    interval = share_interval(shares, 0.95)
+    assert (interval.low, interval.high) == pytest.approx(wilson(0.5, worth), abs=1e-12)

@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from error_codes import raises_code
 
 from sottovoce.core.errors import InputError, TooFewError
 from sottovoce.measure import Scores, Tally, linkability
@@ -20,7 +21,7 @@ def normal(mean: float, mated: int, nonmated: int, seed: int = 0) -> Scores:
 @pytest.mark.parametrize("mated", [1, 9, 10, 19])
 def test_too_few_mated_scores_are_an_error_never_zero(mated: int) -> None:
     scores = normal(3, mated, 500)
-    with pytest.raises(TooFewError, match=f"{mated} mated scores; D_sys needs 20: add mated"):
+    with raises_code("too-few", TooFewError):
         linkability(scores)
     with pytest.raises(TooFewError):
         linkability(scores, bins=5)
@@ -32,30 +33,30 @@ def test_twenty_mated_scores_are_enough() -> None:
 
 
 def test_one_distinct_score_makes_no_histogram() -> None:
-    with pytest.raises(InputError, match=r"all scores are 2\.5; a histogram needs at least two"):
+    with raises_code("constant", InputError):
         linkability(Scores([2.5] * 30, [2.5] * 30))
 
 
 def test_scores_too_close_for_the_bins() -> None:
     near = float(np.nextafter(1.0, 2.0))
-    with pytest.raises(InputError, match="too close together"):
+    with raises_code("too-close", InputError):
         linkability(Scores([1.0] * 30, [near] * 30))
 
 
 @pytest.mark.parametrize("bins", [1, 0, -3])
 def test_too_few_bins(bins: int) -> None:
-    with pytest.raises(InputError, match=f"{bins} bins; .* at least 2"):
+    with raises_code("out-of-range", InputError):
         linkability(normal(1, 50, 50), bins=bins)
 
 
 @pytest.mark.parametrize("omega", [0.0, -1.0, np.nan, np.inf])
 def test_the_prior_ratio_must_be_a_number_above_zero(omega: float) -> None:
-    with pytest.raises(InputError, match=r"omega .* finite number above 0"):
+    with raises_code("out-of-range", InputError):
         linkability(normal(1, 50, 50), omega=omega)
 
 
 def test_a_tally_without_bins_is_refused() -> None:
-    with pytest.raises(InputError, match="no histogram of 2 bins"):
+    with raises_code("missing-bins", InputError):
         linkability(Tally.of(normal(1, 50, 50)))
 
 

@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from error_codes import raises_code
 
 from sottovoce.core.errors import InputError, SottovoceError
 from sottovoce.measure import (
@@ -35,9 +36,9 @@ def test_weighted_counts_of_very_full_cells_do_not_saturate(engine: str) -> None
 
 
 def test_cuts_that_hold_neither_class_are_refused() -> None:
-    with pytest.raises(InputError, match="cut at every distinct score of one class"):
+    with raises_code("wrong-cuts", InputError):
         Tally.on(np.array([0.0, 3.0]), np.array([0.0, 10.0]), [np.array([-5.0, 3.0])])
-    with pytest.raises(InputError, match="no cuts"):
+    with raises_code("empty", InputError):
         Tally.on(np.empty(0), np.array([0.0]), [np.array([1.0])])
 
 
@@ -55,7 +56,7 @@ def test_one_bin_is_not_a_comforting_zero() -> None:
 def test_the_prior_may_be_extreme_but_not_certain() -> None:
     scores = Scores([1.0, 2.0], [0.0, 1.5])
     assert np.all(np.isfinite(ece_profile(scores, [-1000.0, 1000.0]).ece))
-    with pytest.raises(InputError, match="finite"):
+    with raises_code("not-finite", InputError):
         ece_profile(scores, [np.inf])
 
 

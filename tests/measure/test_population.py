@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from error_codes import raises_code
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -66,7 +67,7 @@ def test_conversations_share_no_utterance(
     trial = tagged(dict(zip(names, counts, strict=False)))
     made = [min(count // length, most) for count in counts]
     if not any(made):
-        with pytest.raises(TooFewError, match=f"{length} utterances"):
+        with raises_code("too-few", TooFewError):
             make_trials(trial, ENROL, length=length, most=most, rng=rng(seed))
         return
     trials = make_trials(trial, ENROL, length=length, most=most, rng=rng(seed))
@@ -103,9 +104,9 @@ def test_other_draws_make_other_conversations() -> None:
 
 def test_too_few_says_how_many_are_needed() -> None:
     trial = tagged({"ann": 5, "eve": 50}, "short")
-    with pytest.raises(TooFewError, match="short: no speaker has 120 utterances"):
+    with raises_code("too-few", TooFewError):
         make_conversations(trial, length=60, most=9, rng=rng(), at_least=2)
-    with pytest.raises(TooFewError, match="short: none of its speakers with 6 utterances"):
+    with raises_code("not-enrolled", TooFewError):
         make_trials(trial, ENROL, length=6, most=9, rng=rng())
 
 
@@ -270,7 +271,7 @@ def test_default_populations_double_up_to_everybody() -> None:
 
 def test_different_dimensions_and_single_speakers_are_refused() -> None:
     enrol = tagged({"ann": 1, "bob": 1}, "known")
-    with pytest.raises(InputError, match="wide: vectors of dimension 3, but known has 2"):
+    with raises_code("mismatch", InputError):
         check_dimensions(enrol, Embeddings.of(np.ones((1, 3)), ["ann"], name="wide"))
-    with pytest.raises(TooFewError, match="alone: one speaker"):
+    with raises_code("too-few", TooFewError):
         check_dimensions(tagged({"ann": 3}, "alone"), enrol)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from error_codes import raises_code
 
 from sottovoce.core.errors import InputError, SottovoceError, TooFewError
 from sottovoce.findings import CurvePoint, Reidentification, SpeakerRisk, most_exposed
@@ -203,7 +204,7 @@ def test_literal_singling_out_agrees_within_intervals() -> None:
 
 def test_the_literal_protocol_needs_all_models_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(population, "MODELS", 16)
-    with pytest.raises(InputError, match="all models at once"):
+    with raises_code("unsupported", InputError):
         reidentify(*voices(), settings=replace(QUICK, literal=True))
 
 
@@ -445,21 +446,21 @@ def test_one_voice_for_all_discloses_nothing() -> None:
 
 def test_one_enrolled_speaker_is_refused() -> None:
     enrol, trial = voices(5, 4)
-    with pytest.raises(TooFewError, match="alone: one speaker; a population needs at least 2"):
+    with raises_code("too-few", TooFewError):
         reidentify(part(enrol, enrol.speakers == 0, "alone"), trial, settings=QUICK)
 
 
 def test_different_dimensions_are_refused() -> None:
     enrol, _ = voices(5, 4)
     _, trial = voices(5, 4, dimension=9)
-    with pytest.raises(InputError, match="heard: vectors of dimension 9, but known has 16"):
+    with raises_code("mismatch", InputError):
         reidentify(enrol, trial, settings=QUICK)
 
 
 def test_strangers_only_are_refused() -> None:
     enrol, trial = voices(20, 4)
     known, strangers = part(enrol, enrol.speakers < 10), part(trial, trial.speakers >= 10)
-    with pytest.raises(TooFewError, match="none of its speakers with 1 utterances is enrolled"):
+    with raises_code("too-few", TooFewError):
         reidentify(known, strangers, settings=QUICK)
 
 
@@ -474,35 +475,35 @@ def test_a_refusal_gives_the_reason_and_nothing_else() -> None:
 
 
 def test_all_lengths_too_long_is_refused() -> None:
-    with pytest.raises(TooFewError, match=r"length 5: .*; length 9: "):
+    with raises_code("too-few", TooFewError):
         reidentify(*voices(10, 4), settings=replace(QUICK, lengths=(5, 9)))
 
 
 @pytest.mark.parametrize(
-    ("bad", "complaint"),
+    "bad",
     [
-        ({"lengths": ()}, "lengths"),
-        ({"lengths": (0,)}, "lengths"),
-        ({"lengths": (3, -1)}, "lengths"),
-        ({"populations": (1,)}, "population 1: must be 2 to 10"),
-        ({"populations": (5, 11)}, "population 11: must be 2 to 10"),
-        ({"k": 0}, "k 0"),
-        ({"conversations": 0}, "conversations 0"),
-        ({"draws": 0}, "draws 0"),
-        ({"enrolled": 0}, "enrolled 0"),
-        ({"enrol_utterances": -2}, "enrol_utterances -2"),
-        ({"confidence": 0.0}, "interval 0.0"),
-        ({"confidence": 95.0}, "interval 95.0"),
-        ({"confidence": math.nan}, "interval nan"),
+        {"lengths": ()},
+        {"lengths": (0,)},
+        {"lengths": (3, -1)},
+        {"populations": (1,)},
+        {"populations": (5, 11)},
+        {"k": 0},
+        {"conversations": 0},
+        {"draws": 0},
+        {"enrolled": 0},
+        {"enrol_utterances": -2},
+        {"confidence": 0.0},
+        {"confidence": 95.0},
+        {"confidence": math.nan},
     ],
 )
-def test_bad_settings_are_refused(bad: dict[str, Any], complaint: str) -> None:
-    with pytest.raises(InputError, match=complaint):
+def test_bad_settings_are_refused(bad: dict[str, Any]) -> None:
+    with raises_code("out-of-range", InputError):
         reidentify(*voices(10, 4), settings=replace(QUICK, **bad))
 
 
 def test_a_negative_seed_is_refused() -> None:
-    with pytest.raises(SottovoceError, match="seed"):
+    with raises_code("out-of-range", SottovoceError):
         reidentify(*voices(10, 4), settings=replace(QUICK, seed=-1))
 
 
@@ -523,7 +524,7 @@ def test_recordings_on_both_sides_are_refused() -> None:
     enrol, _ = voices(20, 4)
     ids = [f"u{i}" for i in range(len(enrol))]
     named = Embeddings.of(enrol.vectors, enrol.names[enrol.speakers], utterances=ids)
-    with pytest.raises(InputError, match="recordings that are enrolled too: u0"):
+    with raises_code("not-disjoint", InputError):
         reidentify(named, named, settings=QUICK)
 
 
@@ -544,5 +545,5 @@ def test_the_trial_speakers_may_be_in_every_population() -> None:
     assert [p.population for p in found.linkability] == [20, 60]
     everybody, alike = found.linkability[-1], plain.linkability[-1]
     assert everybody.value == pytest.approx(alike.value)  # of everybody there is one population
-    with pytest.raises(InputError, match="two protocols"):
+    with raises_code("conflict", InputError):
         reidentify(enrol, few, settings=replace(asked, literal=True))

@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from error_codes import raises_code
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -99,9 +100,9 @@ def test_the_rate_is_over_all_words_and_its_interval_by_speaker() -> None:
 def test_no_interval_from_a_handful_and_no_rate_from_nothing() -> None:
     few = word_error_rate([WordErrors(5, 1, 0, 0)] * 6, rng=np.random.default_rng(0))
     assert (few.value, few.low, few.resampled) == (0.2, None, "")
-    with pytest.raises(TooFewError, match="no word"):
+    with raises_code("empty", TooFewError):
         word_error_rate([WordErrors(0, 0, 0, 3)], rng=np.random.default_rng(0))
-    with pytest.raises(InputError, match="one each"):
+    with raises_code("mismatch", InputError):
         word_error_rate([WordErrors(1, 0, 0, 0)], ["a", "b"], rng=np.random.default_rng(0))
 
 
@@ -137,11 +138,11 @@ def test_pitch_correlation_by_definition_and_over_other_lengths() -> None:
 
 def test_pitch_that_cannot_be_compared() -> None:
     voiced = np.linspace(100, 200, 30)
-    with pytest.raises(TooFewError, match="0 frames"):
+    with raises_code("too-few", TooFewError):
         f0_correlation(voiced, np.zeros(30))
-    with pytest.raises(TooFewError, match="never changes"):
+    with raises_code("constant", TooFewError):
         f0_correlation(voiced, np.full(30, 120.0))
-    with pytest.raises(InputError, match="shapes"):
+    with raises_code("wrong-shape", InputError):
         f0_correlation(voiced, np.zeros((2, 3)))
 
 
@@ -149,7 +150,7 @@ def test_length_and_loudness() -> None:
     assert duration_ratio(2.0, 3.0) == 1.5
     tone = np.sin(np.arange(1000))
     assert loudness_difference(tone, 0.5 * tone) == pytest.approx(-6.0206, abs=1e-4)
-    with pytest.raises(InputError, match="anonymised"):
+    with raises_code("silent", InputError):
         loudness_difference(tone, 0 * tone)
-    with pytest.raises(InputError, match="above 0"):
+    with raises_code("out-of-range", InputError):
         duration_ratio(0.0, 1.0)

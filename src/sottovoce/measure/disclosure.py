@@ -95,7 +95,9 @@ def ece_profile(scores: ScoreSource | Tally, prior_log_odds: ArrayLike | None = 
     weight_mated = blocks.mated / tally.n_mated
     weight_nonmated = blocks.nonmated / tally.n_nonmated
     if not np.isfinite(odds).all():
-        raise InputError("prior log-odds must be finite; leave out certainty (π = 0 or 1)")
+        raise InputError(
+            "prior log-odds must be finite; leave out certainty (π = 0 or 1)", code="not-finite"
+        )
     prior, rest = expit(odds), expit(-odds)
     has_mated, has_nonmated = weight_mated > 0, weight_nonmated > 0
     posterior = odds[:, None] + llr[None, :]

@@ -81,9 +81,11 @@ def linkability(
     """
     tally = _histogram(scores, bins)
     if permutations < 0:
-        raise InputError(f"{permutations} permutations; must be 0 or more")
+        raise InputError(f"{permutations} permutations; must be 0 or more", code="out-of-range")
     if not (np.isfinite(omega) and omega > 0):
-        raise InputError(f"omega {omega}: the prior ratio must be a finite number above 0")
+        raise InputError(
+            f"omega {omega}: the prior ratio must be a finite number above 0", code="out-of-range"
+        )
     mated, nonmated = tally.binned()
     local = _local(mated, nonmated, omega)
     chance = _chance(mated, nonmated, omega, permutations, rng or np.random.default_rng(0))
@@ -95,13 +97,19 @@ def linkability(
 def _histogram(scores: ScoreSource | Tally, bins: int | None) -> Tally:
     if isinstance(scores, Tally):
         if scores.edges is None or len(scores.edges) < 3:
-            raise InputError("this tally has no histogram of 2 bins; use Tally.of(…, bins=…)")
+            raise InputError(
+                "this tally has no histogram of 2 bins; use Tally.of(…, bins=…)",
+                code="missing-bins",
+            )
         check_linkable(int(scores.n_mated), scores.edges[0], scores.edges[-1])
         return scores
     check_linkable(len(scores.mated), scores.low, scores.high)
     bins = default_bins(len(scores.mated)) if bins is None else bins
     if bins < 2:
-        raise InputError(f"{bins} bins; a histogram that can link anything needs at least 2")
+        raise InputError(
+            f"{bins} bins; a histogram that can link anything needs at least 2",
+            code="out-of-range",
+        )
     return Tally.of(scores, bins=bins)
 
 
@@ -118,7 +126,10 @@ def check_linkable(n_mated: int, low: float, high: float) -> None:
     if n_mated < MIN_MATED:
         raise TooFewError(f"{n_mated} mated scores; D_sys needs {MIN_MATED}: add mated trials")
     if not low < high:
-        raise InputError(f"all scores are {low:g}; a histogram needs at least two distinct scores")
+        raise InputError(
+            f"all scores are {low:g}; a histogram needs at least two distinct scores",
+            code="constant",
+        )
     make_edges(low, high, default_bins(n_mated))
 
 

@@ -58,7 +58,10 @@ class PairScores:
             self.enrol = linkage.enrol(enrol, 1).astype(np.float64)
             self.trial = np.ascontiguousarray(linkage.trial(trial, 1).T, dtype=np.float64)
         if not (np.isfinite(self.enrol).all() and np.isfinite(self.trial).all()):
-            raise InputError(f"{linkage.name}: vectors too large for finite scores; rescale them")
+            raise InputError(
+                f"{linkage.name}: vectors too large for finite scores; rescale them",
+                code="out-of-range",
+            )
         self.mated = np.concatenate([self._mated(*segment) for segment in self._segments()])
         self._progress, self._done = progress, 0
 

@@ -141,7 +141,8 @@ def make_trials(
     if not known.any():
         raise TooFewError(
             f"{trial.origin}: none of its speakers with {length:,} utterances is enrolled in "
-            f"{enrol.origin}; check the speakers' names"
+            f"{enrol.origin}; check the speakers' names",
+            code="not-enrolled",
         )
     return Trials(
         conversations.vectors[known],

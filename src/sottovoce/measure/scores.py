@@ -236,7 +236,8 @@ def check_finite(values: RealArray, where: str) -> tuple[float, float]:
     bad = np.flatnonzero(~np.isfinite(values))
     raise InputError(
         f"{where}: {len(bad):,} of {len(values):,} scores are not finite, "
-        f"the first ({values[bad[0]]}) at position {bad[0]:,}; remove or recompute these trials"
+        f"the first ({values[bad[0]]}) at position {bad[0]:,}; remove or recompute these trials",
+        code="not-finite",
     )
 
 
@@ -245,11 +246,13 @@ def _check_speakers(speakers: Speakers, n_mated: int, n_nonmated: int, name: str
     if have != (n_mated, n_nonmated, n_nonmated):
         raise InputError(
             f"{name}: speakers given for {have[0]:,} mated and {have[1]:,}/{have[2]:,} non-mated "
-            f"trials, but there are {n_mated:,} and {n_nonmated:,} scores; give one a trial"
+            f"trials, but there are {n_mated:,} and {n_nonmated:,} scores; give one a trial",
+            code="mismatch",
         )
     same = np.flatnonzero(speakers.nonmated_enrol == speakers.nonmated_trial)
     if len(same):
         raise InputError(
             f"{name}: {len(same):,} non-mated trials have one speaker on both sides, the first at "
-            f"position {same[0]:,}; correct the labels or the speakers"
+            f"position {same[0]:,}; correct the labels or the speakers",
+            code="bad-label",
         )

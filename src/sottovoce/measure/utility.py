@@ -110,7 +110,9 @@ def word_error_rate(
         [(utterance.total, utterance.words) for utterance in errors], np.float64
     ).reshape(-1, 2)
     if not counts[:, 1].sum():
-        raise TooFewError("no word in the references; a word error rate needs transcripts")
+        raise TooFewError(
+            "no word in the references; a word error rate needs transcripts", code="empty"
+        )
     value = float(counts[:, 0].sum() / counts[:, 1].sum())
     groups, name = _groups(len(errors), speakers)
     if not name:
@@ -154,7 +156,9 @@ def _groups(count: int, speakers: Sequence[str] | None) -> tuple[NDArray[np.int6
     """Which group each utterance is in, and what a group is; no name when there are too few."""
     if speakers is not None:
         if len(speakers) != count:
-            raise InputError(f"{len(speakers)} speakers for {count} utterances; give one each")
+            raise InputError(
+                f"{len(speakers)} speakers for {count} utterances; give one each", code="mismatch"
+            )
         names, groups = np.unique(np.asarray(speakers), return_inverse=True)
         if len(names) >= MIN_SPEAKERS:
             return groups, "speaker"
@@ -174,7 +178,10 @@ def f0_correlation(original: ArrayLike, anonymised: ArrayLike) -> float:
     """
     first, second = np.asarray(original, np.float64), np.asarray(anonymised, np.float64)
     if first.ndim != 1 or second.ndim != 1 or not len(first) or not len(second):
-        raise InputError(f"pitch of shapes {first.shape}, {second.shape}; give one value a frame")
+        raise InputError(
+            f"pitch of shapes {first.shape}, {second.shape}; give one value a frame",
+            code="wrong-shape",
+        )
     frames = max(len(first), len(second))
     first, second = (track[_stretched(len(track), frames)] for track in (first, second))
     voiced = (first > 0) & (second > 0)
@@ -186,7 +193,9 @@ def f0_correlation(original: ArrayLike, anonymised: ArrayLike) -> float:
     first, second = (track[voiced] - track[voiced].mean() for track in (first, second))
     size = math.sqrt(float(first @ first) * float(second @ second))
     if size <= 1e-9:
-        raise TooFewError("the pitch of one recording never changes; it has no correlation")
+        raise TooFewError(
+            "the pitch of one recording never changes; it has no correlation", code="constant"
+        )
     return float(np.clip(first @ second / size, -1.0, 1.0))
 
 
@@ -204,7 +213,10 @@ def duration_ratio(original: float, anonymised: float) -> float:
         Lengths above 0, in seconds or samples.
     """
     if not (original > 0 and anonymised > 0):
-        raise InputError(f"lengths of {original:g} and {anonymised:g}; both must be above 0")
+        raise InputError(
+            f"lengths of {original:g} and {anonymised:g}; both must be above 0",
+            code="out-of-range",
+        )
     return anonymised / original
 
 
@@ -221,6 +233,9 @@ def loudness_difference(original: ArrayLike, anonymised: ArrayLike) -> float:
         samples = np.asarray(audio, np.float64)
         power = float(np.mean(np.square(samples))) if samples.size else 0.0
         if not 0 < power < math.inf:
-            raise InputError(f"the {name} recording is silent or not finite; it has no loudness")
+            raise InputError(
+                f"the {name} recording is silent or not finite; it has no loudness",
+                code="silent",
+            )
         powers.append(power)
     return 10 * math.log10(powers[1] / powers[0])
