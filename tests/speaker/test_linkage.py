@@ -8,7 +8,7 @@ from error_codes import raises_code
 
 from sottovoce.core.errors import InputError, UsageError
 from sottovoce.speaker import Cosine, Embeddings
-from sottovoce.speaker.linkage import LINKAGES, make_linkage
+from sottovoce.speaker.linkage import LINKAGES, LinkageKind, make_linkage
 
 
 def embeddings_of_12_speakers(seed: int = 0, dimension: int = 5) -> Embeddings:
@@ -71,3 +71,8 @@ def test_other_dimensions_and_names_are_refused() -> None:
     with pytest.raises(UsageError) as unknown:
         make_linkage("whitenin", embeddings, like=embeddings)
     assert "did you mean 'whitening'" in str(unknown.value)
+
+
+def test_a_kind_of_another_package_is_tried_by_best_unless_it_says_otherwise() -> None:
+    kind = LinkageKind("my own", lambda train: Cosine(), needs_training=False)
+    assert kind.tried_by_best and kind.options == () and kind.candidate_settings == ({},)
