@@ -29,7 +29,7 @@ from sottovoce.anonymise.text.taggers import (
 )
 from sottovoce.anonymise.text.tokens import HIDDEN, Token, is_asr_output, sentences, tokenise
 from sottovoce.core.errors import UsageError
-from sottovoce.core.unicode_offsets import Composed
+from sottovoce.core.unicode_offsets import NormalisedText
 
 SURE = 0.5
 """Score from which a name is searched in the whole document, and from which the first word of a
@@ -114,13 +114,13 @@ class Detector:
         list of list of Finding
             The findings of each text, disjoint and in order, in characters of the text as given.
         """
-        normalised = [Composed.of(text) for text in texts]
+        normalised = [NormalisedText.of(text) for text in texts]
         # a tagger from elsewhere may create reference cycles
         with _gc_disabled() if self.custom_tagger is None else nullcontext():
             found = self._find([text.text for text in normalised], documents)
         return [
-            [finding.moved(*text.before(finding.start, finding.end)) for finding in findings]
-            if text.here
+            [finding.moved(*text.source_span(finding.start, finding.end)) for finding in findings]
+            if text.starts
             else findings
             for text, findings in zip(normalised, found, strict=True)
         ]

@@ -11,7 +11,7 @@ from importlib.resources import files
 from itertools import islice
 
 from sottovoce.core.errors import UsageError
-from sottovoce.core.unicode_offsets import composed
+from sottovoce.core.unicode_offsets import normalise_unicode
 
 LANGUAGES = ("en", "de", "es", "fr", "it", "lv", "nl", "pt")
 CLUSTERED_LANGUAGES = ("en", "de", "es")
@@ -257,7 +257,7 @@ def other_language(texts: Iterable[str], lang: str) -> str | None:
     words = (
         strip_clitics(match[0])
         for text in texts
-        for match in _WORD.finditer(composed(text).casefold())
+        for match in _WORD.finditer(normalise_unicode(text).casefold())
     )
     sample = list(islice((word for word in words if word.isalpha()), MAX_WORDS))
     if len(sample) < MIN_WORDS:

@@ -11,7 +11,7 @@ from sottovoce.anonymise.text.lexicon import strip_clitics
 from sottovoce.anonymise.text.tokens import tokenise
 from sottovoce.core.errors import InputError
 from sottovoce.core.files import check_exists
-from sottovoce.core.unicode_offsets import composed
+from sottovoce.core.unicode_offsets import normalise_unicode
 
 DEFAULT_TYPE = "ID"
 """Type of a phrase for which the list names none."""
@@ -42,7 +42,7 @@ class PhraseMatcher:
         self._split = _split_at_joints if parts else _whole_word
         self._by_first: dict[str, list[tuple[tuple[str, ...], str]]] = {}
         for phrase, kind in phrases.items():
-            forms = (token.text for token in tokenise(composed(phrase)))
+            forms = (token.text for token in tokenise(normalise_unicode(phrase)))
             words = tuple(part for form in forms for part in self._split(form))
             if words:
                 self._by_first.setdefault(words[0], []).append((words, kind))

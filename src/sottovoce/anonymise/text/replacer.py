@@ -11,7 +11,7 @@ from sottovoce.anonymise.text.strategies import STRATEGIES, Mention, Replacement
 from sottovoce.anonymise.text.surrogates import Table
 from sottovoce.core.errors import UsageError
 from sottovoce.core.registry import did_you_mean
-from sottovoce.core.unicode_offsets import composed
+from sottovoce.core.unicode_offsets import normalise_unicode
 
 DEFAULT_STRATEGY = "full"
 SCOPES = ("none", "utterance", "document", "corpus")
@@ -83,7 +83,7 @@ class Replacer:
         """
         scope = self._scope_name(document, utterance)
         for finding in findings:
-            words = composed(text[finding.start : finding.end]).casefold().split()
+            words = normalise_unicode(text[finding.start : finding.end]).casefold().split()
             if finding.kind == "PER" and len(words) > 1:
                 family_names = self._full_names.setdefault(scope, {})
                 family_names.setdefault(words[-1], set()).add(" ".join(words))
@@ -91,7 +91,7 @@ class Replacer:
     def __call__(self, original: str, kind: str, document: str, utterance: str) -> str | None:
         """Return what stands for a value, or None if it is kept, which has probability 1 − p."""
         scope = self._scope_name(document, utterance)
-        original = composed(original)
+        original = normalise_unicode(original)
         identity = self._identity(" ".join(original.casefold().split()), kind, scope)
         if self._is_kept(scope, kind, identity):
             return None
@@ -158,7 +158,7 @@ def count_corpus_tables(
     users: dict[tuple[str, str], dict[str, set[int]]] = {}
     for i, (text, text_findings) in enumerate(zip(texts, findings, strict=True)):
         for finding in text_findings:
-            value = composed(text[finding.start : finding.end])
+            value = normalise_unicode(text[finding.start : finding.end])
             parts = [("FULL", value)]
             parts += [("I" if j else "B", word) for j, word in enumerate(value.split())]
             for part, word in parts:
