@@ -1,4 +1,5 @@
 // Opens a page in Chromium, offline, and prints as JSON what a reader would meet.
+// All views are opened at the same time.
 // node open_page.cjs CHROMIUM PAGE [FOLDER FOR PICTURES]
 "use strict";
 const fs = require("fs");
@@ -21,26 +22,26 @@ async function look(browser, address, view, pictures) {
     bypassCSP: false,
   });
   const page = await context.newPage();
-  const found = { view: view.name, requests: [], console: [], violations: [], overflow: 0 };
+  const result = { view: view.name, requests: [], console: [], violations: [], overflow: 0 };
   page.on("request", (request) => {
     const url = request.url();
-    if (url !== address && !url.startsWith("data:")) found.requests.push(url);
+    if (url !== address && !url.startsWith("data:")) result.requests.push(url);
   });
   page.on("console", (message) => {
-    if (["error", "warning"].includes(message.type())) found.console.push(message.text());
+    if (["error", "warning"].includes(message.type())) result.console.push(message.text());
   });
-  page.on("pageerror", (error) => found.console.push(String(error)));
+  page.on("pageerror", (error) => result.console.push(String(error)));
   await page.goto(address);
   if (pictures) await page.screenshot({ path: path.join(pictures, `${view.name}-top.png`) });
   // everything unfolded, so that hidden parts are examined as well
-  await page.evaluate(() => document.querySelectorAll("details").forEach((one) => (one.open = true)));
-  found.overflow = await page.evaluate(
+  await page.evaluate(() => document.querySelectorAll("details").forEach((details) => (details.open = true)));
+  result.overflow = await page.evaluate(
     () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
   );
-  found.scripts = await page.evaluate(() => document.scripts.length);
-  if (view.examine) found.violations = await examine(page);
+  result.scripts = await page.evaluate(() => document.scripts.length);
+  if (view.examine) result.violations = await examine(page);
   await context.close();
-  return found;
+  return result;
 }
 
 // Each theme once and each width once: the rules do not depend on both together.
@@ -48,7 +49,7 @@ async function examine(page) {
   await page.evaluate(AXE);
   const audit = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
   return audit.violations.map(
-    (one) => `${one.id}: ${one.nodes.map((node) => node.target.join(" ")).slice(0, 3).join("; ")}`,
+    (rule) => `${rule.id}: ${rule.nodes.map((node) => node.target.join(" ")).slice(0, 3).join("; ")}`,
   );
 }
 
@@ -58,7 +59,7 @@ async function print(browser, address, pictures) {
   await page.emulateMedia({ media: "print" });
   const hidden = await page.evaluate(() => {
     const closed = [...document.querySelectorAll("details.row:not([open]) figure")];
-    return closed.filter((one) => one.getBoundingClientRect().height === 0).length;
+    return closed.filter((figure) => figure.getBoundingClientRect().height === 0).length;
   });
   const pdf = await page.pdf({ preferCSSPageSize: true, printBackground: true });
   if (pictures) fs.writeFileSync(path.join(pictures, "print.pdf"), pdf);
@@ -72,12 +73,12 @@ async function play(browser, address) {
   const seconds = await page.evaluate(
     () =>
       new Promise((resolve) => {
-        const sound = document.querySelector("audio");
-        if (!sound) return resolve(null);
-        sound.onloadedmetadata = () => resolve(sound.duration);
-        sound.onerror = () => resolve(-1);
-        sound.load();
-        sound.preload = "metadata";
+        const audio = document.querySelector("audio");
+        if (!audio) return resolve(null);
+        audio.onloadedmetadata = () => resolve(audio.duration);
+        audio.onerror = () => resolve(-1);
+        audio.load();
+        audio.preload = "metadata";
       }),
   );
   await page.close();
@@ -89,10 +90,11 @@ async function main() {
   const address = `file://${path.resolve(file)}`;
   const browser = await chromium.launch({ executablePath, args: ["--disable-gpu"] });
   try {
-    const views = [];
-    for (const view of VIEWS) views.push(await look(browser, address, view, pictures));
-    const printed = await print(browser, address, pictures);
-    const played = await play(browser, address);
+    const [printed, played, ...views] = await Promise.all([
+      print(browser, address, pictures),
+      play(browser, address),
+      ...VIEWS.map((view) => look(browser, address, view, pictures)),
+    ]);
     process.stdout.write(JSON.stringify({ views, printed, played }));
   } finally {
     await browser.close();
