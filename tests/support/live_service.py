@@ -59,16 +59,17 @@ def running(**settings: Any) -> Iterator[Service]:
 
 
 def clip(seed: int = 0, *, rate: int = 16000, seconds: float = 1.0, kind: str = "WAV") -> bytes:
-    """A made-up vowel: pulses through two resonances, with some noise."""
+    """A synthetic vowel with some noise; after two seconds it repeats."""
     rng = np.random.default_rng(seed)
-    n = int(rate * seconds)
+    length = int(rate * seconds)
+    n = min(length, 2 * rate)
     t = np.arange(n) / rate
     f0 = 110 + 10 * seed % 90 + 5 * np.sin(2 * np.pi * 3 * t)
     phase = 2 * np.pi * np.cumsum(f0) / rate
     sound = sum(np.sin(k * phase) * np.exp(-((k * 120 - 700) ** 2) / 4e5) for k in range(1, 20))
     sound = 0.2 * sound / np.abs(sound).max() + 0.003 * rng.normal(size=n)
     buffer = io.BytesIO()
-    soundfile.write(buffer, sound, rate, format=kind, subtype="PCM_16")
+    soundfile.write(buffer, np.resize(sound, length), rate, format=kind, subtype="PCM_16")
     return buffer.getvalue()
 
 

@@ -63,6 +63,7 @@ def command(
     stored, and the log holds only sizes, durations and status codes.
     """
     from sottovoce.serve.settings import MEGABYTE, Settings
+    from sottovoce.serve.workers import start_preloading
 
     optional = {} if workers is None else {"workers": workers}
     settings = Settings(
@@ -76,6 +77,7 @@ def command(
         audits=audits,
         **optional,
     )
+    start_preloading()  # while the web framework is imported
     try:
         from sottovoce.serve.app import run
     except ModuleNotFoundError as error:

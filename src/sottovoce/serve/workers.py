@@ -13,6 +13,7 @@ import signal
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext, SpawnContext
 from multiprocessing.process import BaseProcess
@@ -61,6 +62,17 @@ class WorkerLostError(Exception):
 
 class JobTimeoutError(Exception):
     """The job took too long, and its worker was ended."""
+
+
+def start_preloading() -> None:
+    """Start the process that workers are forked from, which then imports the jobs.
+
+    Workers start it when they need it. Calling this early lets it import the jobs while the web
+    process imports its own modules.
+    """
+    multiprocessing.set_forkserver_preload([PRELOADED])
+    if "forkserver" in multiprocessing.get_all_start_methods():
+        forkserver.ensure_running()
 
 
 def work(connection: Connection, memory_limit: int) -> None:
@@ -231,7 +243,7 @@ class Workers:
 
     async def start(self) -> None:
         """Start all workers, so that the first requests need not wait for it."""
-        multiprocessing.set_forkserver_preload([PRELOADED])
+        start_preloading()
         loop = asyncio.get_running_loop()
         await asyncio.gather(
             *(loop.run_in_executor(self._threads, worker.run, WarmUp(), ()) for worker in self._all)
