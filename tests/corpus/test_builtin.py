@@ -42,7 +42,7 @@ def corpus(folder: Path) -> Corpus:
 
 @pytest.fixture(scope="module")
 def audio(corpus: Corpus) -> dict[str, Samples]:
-    return {said.id: samples(said.path) for said in corpus}
+    return {utterance.id: samples(utterance.path) for utterance in corpus}
 
 
 def samples(path: Path) -> Samples:
@@ -91,13 +91,13 @@ def median_pitch(sound: Samples) -> float:
 def test_the_manifest_is_read_and_is_balanced(corpus: Corpus) -> None:
     assert len(corpus) == 12
     assert len(corpus.speakers) == 4
-    genders = {said.speaker: said.gender for said in corpus}
+    genders = {utterance.speaker: utterance.gender for utterance in corpus}
     assert sorted(genders.values()) == ["f", "f", "m", "m"]
     for utterances in corpus.by_speaker().values():
-        sides = {(said.session, said.split) for said in utterances}
+        sides = {(utterance.session, utterance.split) for utterance in utterances}
         assert sides == {("a", "enrol"), ("b", "trial")}
-        assert len({said.transcript for said in utterances}) == 3
-        assert {said.language for said in utterances} == {"en"}
+        assert len({utterance.transcript for utterance in utterances}) == 3
+        assert {utterance.language for utterance in utterances} == {"en"}
 
 
 def test_the_readme_says_synthetic(folder: Path) -> None:
@@ -226,9 +226,9 @@ def test_words_are_louder_than_the_silence_around_them(
 ) -> None:
     for key, timed in word_times(folder).items():
         first, last = timed[0][0], timed[-1][1]
-        said = audio[key][int(first * RATE) : int(last * RATE)]
+        speech = audio[key][int(first * RATE) : int(last * RATE)]
         before = audio[key][: int((first - 0.03) * RATE)]
-        assert np.std(said) > 3 * np.std(before)
+        assert np.std(speech) > 3 * np.std(before)
 
 
 def test_entities_are_the_words_they_say(folder: Path) -> None:

@@ -39,8 +39,8 @@ def test_counts(tmp_path: Path) -> None:
     done: list[tuple[int, int]] = []
     report = check_corpus(corpus, progress=lambda *counts: done.append(counts))
     assert report.defects == () and done == [(1, 3), (2, 3), (3, 3)]
-    found = report.to_dict()
-    json.dumps(found, allow_nan=False)
+    data = report.to_dict()
+    json.dumps(data, allow_nan=False)
     expected = {
         "utterances": 3,
         "speakers": 2,
@@ -54,7 +54,7 @@ def test_counts(tmp_path: Path) -> None:
         "decoded": False,
         "n_defects": 0,
     }
-    assert {key: found[key] for key in expected} == expected
+    assert {key: data[key] for key in expected} == expected
 
 
 def test_defects_have_file_and_line_in_order(tmp_path: Path) -> None:
@@ -116,11 +116,11 @@ def test_what_headers_hide_is_found_by_decoding(tmp_path: Path) -> None:
 def test_segments_are_checked_against_their_file(tmp_path: Path) -> None:
     path = tmp_path / "a.wav"
     write(path, 2.0)
-    said = (
+    utterances = (
         Utterance("u1", path, "a", start=0.0, end=1.0),
         Utterance("u2", path, "a", start=1.0, end=3.0),
     )
-    report = check_corpus(Corpus("c", tmp_path, said))
+    report = check_corpus(Corpus("c", tmp_path, utterances))
     (defect,) = report.defects
     assert defect.where == str(path) and defect.code == "out-of-range" and "2.000 s" in defect.what
     assert report.hours == pytest.approx(1 / 3600)

@@ -19,31 +19,31 @@ Capture = pytest.CaptureFixture[str]
 def folder(tmp_path: Path) -> Path:
     samples = np.random.default_rng(0).normal(0, 0.1, 16000)
     rows = ["utterance,path,speaker,gender"]
-    for who, gender in (("ann", "F"), ("bob", "M")):
+    for name, gender in (("ann", "F"), ("bob", "M")):
         for i in range(3):
-            soundfile.write(tmp_path / f"{who}{i}.flac", samples, 16000)
-            rows.append(f"{who}{i},{who}{i}.flac,{who},{gender}")
+            soundfile.write(tmp_path / f"{name}{i}.flac", samples, 16000)
+            rows.append(f"{name}{i},{name}{i}.flac,{name},{gender}")
     (tmp_path / "manifest.csv").write_text("\n".join(rows) + "\n")
     return tmp_path
 
 
 def test_a_good_corpus(folder: Path, capsys: Capture) -> None:
-    for more in ([], ["--decode"]):
-        assert run(["corpus", "check", str(folder), *more]) == 0
+    for options in ([], ["--decode"]):
+        assert run(["corpus", "check", str(folder), *options]) == 0
         assert "6 utterances of 2 speakers, 0.00 hours; no defects" in capsys.readouterr().out
     assert run(["corpus", "info", str(folder)]) == 0
-    shown = capsys.readouterr().out
+    output = capsys.readouterr().out
     for word in ("2 (f 1, m 1)", "3 to 3, median 3", "16,000 Hz 6"):
-        assert word in shown
+        assert word in output
 
 
 def test_defects_are_listed_with_file_and_line_and_code_1(folder: Path, capsys: Capture) -> None:
     (folder / "ann1.flac").unlink()
     (folder / "bob2.flac").write_bytes(b"")
     assert run(["corpus", "check", str(folder)]) == 1
-    shown = capsys.readouterr().out
-    assert f"{folder / 'manifest.csv'}:3: {folder / 'ann1.flac'}: no such audio file" in shown
-    assert f"{folder / 'manifest.csv'}:7: " in shown and "2 defects" in shown
+    output = capsys.readouterr().out
+    assert f"{folder / 'manifest.csv'}:3: {folder / 'ann1.flac'}: no such audio file" in output
+    assert f"{folder / 'manifest.csv'}:7: " in output and "2 defects" in output
     assert run(["corpus", "info", str(folder)]) == 0
     assert "2 defects, listed by: sottovoce corpus check" in capsys.readouterr().out
 
@@ -51,9 +51,9 @@ def test_defects_are_listed_with_file_and_line_and_code_1(folder: Path, capsys: 
 def test_json_holds_everything(folder: Path, capsys: Capture) -> None:
     (folder / "ann1.flac").unlink()
     assert run(["corpus", "check", "--json", str(folder)]) == 1
-    found = json.loads(capsys.readouterr().out)
-    assert found["n_defects"] == 1 and found["defects"][0]["where"].endswith("manifest.csv:3")
-    assert found["utterances"] == 6 and found["provenance"]["settings"] == {"decode": False}
+    data = json.loads(capsys.readouterr().out)
+    assert data["n_defects"] == 1 and data["defects"][0]["where"].endswith("manifest.csv:3")
+    assert data["utterances"] == 6 and data["provenance"]["settings"] == {"decode": False}
     assert run(["corpus", "info", str(folder), "--json", str(folder / "out.json")]) == 0
     assert json.loads((folder / "out.json").read_text())["speakers"] == 2
 
@@ -62,22 +62,22 @@ def test_bad_lists_are_defects_too(folder: Path, capsys: Capture) -> None:
     with (folder / "manifest.csv").open("a") as file:
         file.write("ann0,x.wav,ann,F\nu9,y.wav,,F\n")
     assert run(["corpus", "check", str(folder)]) == 1
-    shown = capsys.readouterr().out
-    assert "manifest.csv:8: ann0 again" in shown and "manifest.csv:9: no speaker" in shown
+    output = capsys.readouterr().out
+    assert "manifest.csv:8: ann0 again" in output and "manifest.csv:9: no speaker" in output
     assert run(["corpus", "check", str(folder), "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["n_defects"] == 2
     assert run(["corpus", "info", str(folder)]) == 2
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1 and "(1 more: sottovoce corpus check lists them)" in said
+    message = capsys.readouterr().err
+    assert message.count("\n") == 1 and "(1 more: sottovoce corpus check lists them)" in message
 
 
 def test_many_defects_are_counted(tmp_path: Path, capsys: Capture) -> None:
     rows = [f"u{i},gone{i}.wav,ann" for i in range(LISTED_DEFECTS + 7)]
     (tmp_path / "manifest.csv").write_text("utterance,path,speaker\n" + "\n".join(rows) + "\n")
     assert run(["corpus", "check", str(tmp_path)]) == 1
-    shown = capsys.readouterr().out
-    assert shown.count("no such audio file") == LISTED_DEFECTS and "… and 7 more" in shown
-    assert "57 defects" in shown
+    output = capsys.readouterr().out
+    assert output.count("no such audio file") == LISTED_DEFECTS and "… and 7 more" in output
+    assert "57 defects" in output
 
 
 @pytest.mark.parametrize("command", ["check", "info"])
@@ -90,8 +90,8 @@ def test_what_is_no_corpus_is_one_line_and_code_2(
     (tmp_path / "x.jsonl").write_bytes(b"")
     for name in ("bare", "x.csv", "x.bin", "x.jsonl", "nowhere"):
         assert run(["corpus", command, str(tmp_path / name)]) == 2, name
-        said = capsys.readouterr()
-        assert said.out == "" and said.err.count("\n") == 1 and name in said.err
+        printed = capsys.readouterr()
+        assert printed.out == "" and printed.err.count("\n") == 1 and name in printed.err
 
 
 def test_a_wrong_subcommand_is_one_line(capsys: Capture) -> None:

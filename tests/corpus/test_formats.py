@@ -21,9 +21,9 @@ def test_files_and_folders_lead_to_the_same_corpus(tmp_path: Path) -> None:
 def test_a_manifest_goes_before_folders(tmp_path: Path) -> None:
     (tmp_path / "id1").mkdir()
     (tmp_path / "id1" / "a.wav").touch()
-    assert [said.speaker for said in open_corpus(tmp_path)] == ["id1"]
+    assert [utterance.speaker for utterance in open_corpus(tmp_path)] == ["id1"]
     (tmp_path / "manifest.csv").write_text("utterance,path,speaker\nu,id1/a.wav,ann\n")
-    assert [said.speaker for said in open_corpus(tmp_path)] == ["ann"]
+    assert [utterance.speaker for utterance in open_corpus(tmp_path)] == ["ann"]
 
 
 def test_what_was_looked_for_is_said(tmp_path: Path) -> None:

@@ -44,9 +44,9 @@ def test_segments_cut_recordings(tmp_path: Path) -> None:
         tmp_path, segments="s1 u1 0 1.5\ns2 u1 1.5 -1\n", utt2spk="s1 ann\ns2 bob\n", text="s1 A\n"
     )
     corpus = read_kaldi(tmp_path)
-    times = [(said.id, said.start, said.end) for said in corpus]
+    times = [(utterance.id, utterance.start, utterance.end) for utterance in corpus]
     assert times == [("s1", 0.0, 1.5), ("s2", 1.5, None)]
-    assert {said.path for said in corpus} == {tmp_path / "a/one.wav"}
+    assert {utterance.path for utterance in corpus} == {tmp_path / "a/one.wav"}
     assert corpus.where(1) == f"{tmp_path / 'segments'}:2"
     assert [note.split(": ")[1] for note in corpus.notes] == [
         "no line for 1 utterances",
@@ -147,7 +147,9 @@ def test_round_trip(tmp_path: Path, times: dict[str, float]) -> None:
     corpus = corpus_of(tmp_path, **times)
     written = write_kaldi(corpus, tmp_path / "kaldi")
     again = read_kaldi(written)
-    assert sorted(again, key=lambda said: said.id) == sorted(corpus, key=lambda said: said.id)
+    assert sorted(again, key=lambda utterance: utterance.id) == sorted(
+        corpus, key=lambda utterance: utterance.id
+    )
     assert (written / "segments").exists() == bool(times)
     ids = [line.split()[0] for line in (written / "utt2spk").read_text().splitlines()]
     assert ids == sorted(ids, key=str.encode)  # as Kaldi's own programs demand

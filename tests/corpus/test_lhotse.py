@@ -97,7 +97,7 @@ def test_a_supervision_of_the_whole_recording_has_no_times(tmp_path: Path) -> No
 def test_of_two_channels_the_supervision_names_one(tmp_path: Path) -> None:
     write(tmp_path / "recordings.jsonl", recording(channels=2))
     write(tmp_path / "supervisions.jsonl", supervision(), supervision("u2", channel=[1]))
-    assert [said.channel for said in read_lhotse(tmp_path)] == [0, 1]
+    assert [utterance.channel for utterance in read_lhotse(tmp_path)] == [0, 1]
 
 
 @pytest.mark.parametrize(

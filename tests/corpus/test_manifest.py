@@ -42,7 +42,7 @@ def test_all_columns(tmp_path: Path) -> None:
 def test_utterance_id_serves_as_utterance_and_few_columns_suffice(tmp_path: Path) -> None:
     write(tmp_path, "\ufeffspeaker,utterance_id,path\r\nann,u1,u1.wav\r\n\r\n")
     corpus = read_manifest(tmp_path)
-    assert [said.id for said in corpus] == ["u1"] and corpus.name == tmp_path.name
+    assert [utterance.id for utterance in corpus] == ["u1"] and corpus.name == tmp_path.name
     assert corpus.where(0) == f"{tmp_path / 'manifest.csv'}:2"
 
 
@@ -172,4 +172,4 @@ def test_an_extra_may_have_the_name_of_a_field(tmp_path: Path) -> None:
         Utterance("u2", tmp_path / "2.wav", "a"),
     )
     again = read_manifest(write_manifest(Corpus("c", tmp_path, utterances), tmp_path))
-    assert [said.extra for said in again] == [{"id": "7"}, {"id": ""}]
+    assert [utterance.extra for utterance in again] == [{"id": "7"}, {"id": ""}]

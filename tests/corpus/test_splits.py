@@ -40,16 +40,16 @@ def test_sides_are_disjoint_and_share_no_session(corpus: Corpus, seed: int, shar
     sides = split_sides(corpus, enrol_share=share, seed=seed)
     enrol, trial = set(sides.enrol.tolist()), set(sides.trial.tolist())
     assert not enrol & trial
-    left_out = {i for i, said in enumerate(corpus) if said.speaker in sides.left_out}
+    left_out = {i for i, utterance in enumerate(corpus) if utterance.speaker in sides.left_out}
     assert enrol | trial | left_out == set(range(len(corpus)))
     by_session = 0
     for name, utterances in corpus.by_speaker().items():
-        positions = {i for i, said in enumerate(corpus) if said.speaker == name}
+        positions = {i for i, utterance in enumerate(corpus) if utterance.speaker == name}
         if len(utterances) == 1:
             assert name in sides.left_out
             continue
         assert positions & enrol and positions & trial
-        if len({said.session for said in utterances}) > 1:
+        if len({utterance.session for utterance in utterances}) > 1:
             by_session += 1
             first, second = (
                 {corpus.utterances[i].session for i in positions & side} for side in (enrol, trial)
@@ -118,4 +118,7 @@ def test_parts_keep_the_balance_of_genders() -> None:
     )
     first, second = partition_speakers(Corpus("c", Path("."), utterances), share=0.5, seed=4)
     assert len(first) == len(second) == 20
-    assert [sum(said.gender == "f" for said in part) for part in (first, second)] == [6, 6]
+    assert [sum(utterance.gender == "f" for utterance in part) for part in (first, second)] == [
+        6,
+        6,
+    ]

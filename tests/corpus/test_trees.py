@@ -126,7 +126,7 @@ def test_common_voice(common_voice: Path) -> None:
     assert second.path.name == "cv_2.mp3" and second.extra == {"age": "thirties"}
     assert corpus.where(1) == f"{common_voice / 'test.tsv'}:2"
     assert corpus.notes == (f"{common_voice}: not read: other.tsv",)
-    assert [said.id for said in open_corpus(common_voice / "other.tsv")] == ["cv_3"]
+    assert [utterance.id for utterance in open_corpus(common_voice / "other.tsv")] == ["cv_3"]
 
 
 def test_common_voice_defects(common_voice: Path) -> None:
@@ -155,7 +155,7 @@ def test_folders_are_speakers_and_folders_in_them_sessions(tmp_path: Path) -> No
         tmp_path / "loose.wav",
     )
     corpus = open_corpus(tmp_path)
-    assert [(said.id, said.speaker, said.session) for said in corpus] == [
+    assert [(utterance.id, utterance.speaker, utterance.session) for utterance in corpus] == [
         ("id1/talk/001", "id1", "talk"),
         ("id2/002", "id2", ""),
     ]
@@ -166,7 +166,7 @@ def test_folders_with_links_in_circles_end(tmp_path: Path) -> None:
     touch(tmp_path / "id1" / "001.wav")
     os.symlink(tmp_path / "id1", tmp_path / "id1" / "again")
     os.symlink("loop.wav", tmp_path / "id1" / "loop.wav")
-    assert [said.id for said in read_folders(tmp_path)] == ["id1/001", "id1/loop"]
+    assert [utterance.id for utterance in read_folders(tmp_path)] == ["id1/001", "id1/loop"]
 
 
 def test_two_files_of_one_name_are_a_defect(tmp_path: Path) -> None:

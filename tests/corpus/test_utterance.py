@@ -63,14 +63,14 @@ def test_speakers_are_sorted_and_keep_their_own() -> None:
     assert corpus.speakers == ("a", "b") and len(corpus) == 3
     by_speaker = corpus.by_speaker()
     assert list(by_speaker) == ["a", "b"]
-    assert [said.id for said in by_speaker["b"]] == ["u0", "u2"]
+    assert [utterance.id for utterance in by_speaker["b"]] == ["u0", "u2"]
 
 
 def test_select_combines_conditions_and_keeps_places() -> None:
     utterances = make("a", "b", "a", split="trial").utterances
     corpus = Corpus("made", Path("."), utterances, ("m:2", "m:3", "m:4"))
-    chosen = corpus.select(lambda said: said.id != "u0", split="trial", speakers=["a"])
-    assert [said.id for said in chosen] == ["u2"] and chosen.where(0) == "m:4"
+    chosen = corpus.select(lambda utterance: utterance.id != "u0", split="trial", speakers=["a"])
+    assert [utterance.id for utterance in chosen] == ["u2"] and chosen.where(0) == "m:4"
 
 
 def test_a_split_or_speaker_that_does_not_exist_is_an_error_not_an_empty_corpus() -> None:

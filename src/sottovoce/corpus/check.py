@@ -193,7 +193,9 @@ def _report(
         genders=dict(sorted(genders.items())),
         utterances_per_speaker=PerSpeaker(min(counts), float(median(counts)), max(counts)),
         sample_rates=dict(sorted(Counter(length.rate for length in usable.values()).items())),
-        languages=dict(Counter(said.language or UNKNOWN for said in corpus).most_common()),
+        languages=dict(
+            Counter(utterance.language or UNKNOWN for utterance in corpus).most_common()
+        ),
         sessions=len(sessions),
         splits=dict(sorted(splits.items())),
         decoded=decode,

@@ -169,7 +169,11 @@ def write_manifest(corpus: Corpus, folder: Path | str) -> Path:
                 f"{corpus.name}: extra column {name!r} cannot be written; rename it",
                 code="duplicate-column",
             )
-    numbers = [name for name in NUMBERS if any(getattr(said, name) is not None for said in corpus)]
+    numbers = [
+        name
+        for name in NUMBERS
+        if any(getattr(utterance, name) is not None for utterance in corpus)
+    ]
     columns = [*NEEDED, *WORDS, *numbers, *extras]
     rows = [columns, *(_cells(utterance, folder, columns) for utterance in corpus)]
     target = folder / NAME

@@ -211,5 +211,7 @@ def _enrolment(
 
 def _enrol_speaker(utterances: Sequence[Utterance], tried: set[str]) -> tuple[str, ...]:
     """Return the utterances of an enrolment split or, without one, all that are not tried."""
-    split = tuple(said.id for said in utterances if said.split.lower() in ENROL_SPLITS)
-    return split or tuple(said.id for said in utterances if said.id not in tried)
+    split = tuple(
+        utterance.id for utterance in utterances if utterance.split.lower() in ENROL_SPLITS
+    )
+    return split or tuple(utterance.id for utterance in utterances if utterance.id not in tried)
