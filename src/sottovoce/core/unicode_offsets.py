@@ -87,13 +87,6 @@ class NormalisedText:
         after = self.source_starts[last] if last < len(self.source_starts) else self.source_length
         return self.source_starts[first - 1], after
 
-    before = source_span
-
-    @property
-    def here(self) -> Sequence[int]:
-        """Return ``starts``."""
-        return self.starts
-
 
 def _may_combine(char: str) -> bool:
     """Tell whether a character may join the one before: a mark, a Korean letter, or invisible."""
@@ -111,7 +104,3 @@ def _split_long(begins: Sequence[int], size: int) -> list[int]:
         for begin, end in zip(begins, ends, strict=True)
         for i in range(begin, end, LONGEST_LETTER)
     ]
-
-
-composed = normalise_unicode
-Composed = NormalisedText
