@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from sottovoce.anonymise.recording.mask import MaskSettings, MaskSound
     from sottovoce.anonymise.recording.secure import AlignedRecording
     from sottovoce.anonymise.recording.verification import Verification, Verifier
-    from sottovoce.core.records import JsonObject
 
 
 @click.command(
@@ -141,13 +140,8 @@ def command(
     source, text, target = _split_paths(paths)
     if seconds is not None:
         check_seconds(seconds)
-    settings = Settings(
-        masking=_mask_settings(how, length, strict),
-        typed=typed,
-        strict=strict,
-        seconds=seconds,
-        times=times,
-    )
+    masking = _mask_settings(how, length, strict)
+    settings = Settings(masking, typed=typed, strict=strict, seconds=seconds, times=times)
     listed = read_words(words) if words else []
     if only_words and not listed:
         raise click.UsageError("--only-words needs --words FILE")
@@ -179,10 +173,8 @@ def command(
     if verifier and result.masked_words:
         verification = verifier.report(drawn.secret.generator("verify"))
     if json_to is not None:
-        document: JsonObject = {**result.to_dict(), "out": str(target)}
-        if verification:
-            document["verification"] = verification.to_dict()
-        write_json(document, json_to)
+        details = {"verification": verification.to_dict()} if verification else {}
+        write_json({**result.to_dict(), "out": str(target), **details}, json_to)
     if json_to != "-":
         _print_export(result, target)
         if verification:

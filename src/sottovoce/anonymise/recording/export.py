@@ -44,7 +44,7 @@ from sottovoce.anonymise.voice.method import VoiceAnonymiser
 from sottovoce.core.atomic_directory import atomic_directory, refuse_inside, remove_leftovers
 from sottovoce.core.errors import InputError, first_few
 from sottovoce.core.files import write_text
-from sottovoce.core.records import Record
+from sottovoce.core.records import JsonObject, Record
 from sottovoce.core.types import Progress
 from sottovoce.corpus.audio import load_native, save_audio
 from sottovoce.corpus.manifest import write_manifest
@@ -134,37 +134,50 @@ def export_corpus(
     langs = [utterance.language or lang for utterance in corpus]
     transcripts = [utterance.transcript for utterance in corpus]
     targets = find_targets(transcripts, langs, finder=finder, listed=listed)
-    entered: AbstractContextManager[str] = nullcontext("")
-    if ledger:
-        form = _form(settings, listed, targets, method, secret)
-        is_complete = partial(_is_complete, target)
-        entered = ledger.entered(_dialogues(corpus), purpose, form, is_complete)
+    form = _form(settings, listed, targets, method, secret)
     written = atomic_directory(target, mode=0o700, equal_mtimes=True)
-    with entered as export_id, written as folder:
+    with _entered(ledger, corpus, target, purpose, form) as export_id, written as folder:
         if purpose == "acoustic":
             if method is not None:
                 method.fit(corpus)
             run = _AcousticExport(corpus, folder, secret, settings, method, observe)
             result = run.write(targets, langs, progress)
-            if not result.files:
-                raise InputError(_nothing_released(result), code="withheld")
         else:
+            method = None
             replace = replace or replace_with(lang, secret)
             result = _write_texts(corpus, folder, secret, targets, replace)
-        record = {
-            "tool": "sottovoce",
-            "version": __version__,
-            "export": export_id,
+        if not result.files:
+            raise InputError(_nothing_released(result), code="withheld")
+        inputs: JsonObject = {
             "in_house_only": ledger is None,
             "reproducible_seed": secret.seed,
-            "voice": method.record() if method and purpose == "acoustic" else None,
+            "voice": method.record() if method else None,
             "settings": asdict(settings),
-            **result.to_dict(),
-            "withheld": len(result.withheld),
         }
-        write_text(folder / RECORD, json.dumps(record, indent=2) + "\n")
+        _write_record(folder / RECORD, export_id, inputs, result)
         _write_withheld(target, result)
     return result
+
+
+def _entered(
+    ledger: Ledger | None, corpus: Corpus, target: Path, purpose: Purpose, form: str
+) -> AbstractContextManager[str]:
+    """Enter an export into the ledger; without one its id is empty."""
+    if ledger is None:
+        return nullcontext("")
+    return ledger.entered(_dialogues(corpus), purpose, form, partial(_is_complete, target))
+
+
+def _write_record(path: Path, export_id: str, inputs: JsonObject, result: Export) -> None:
+    record = {
+        "tool": "sottovoce",
+        "version": __version__,
+        "export": export_id,
+        **inputs,
+        **result.to_dict(),
+        "withheld": len(result.withheld),
+    }
+    write_text(path, json.dumps(record, indent=2) + "\n")
 
 
 def _check_input(
@@ -280,15 +293,8 @@ class _AcousticExport:
                 progress(count, len(self.corpus))
         self.rows.sort(key=lambda row: row.id)
         write_manifest(Corpus(self.folder.name, self.folder, tuple(self.rows)), self.folder)
-        return Export(
-            "acoustic",
-            len(self.corpus),
-            len(self.rows),
-            round(self.seconds, 3),
-            self.words,
-            self.spans,
-            tuple(self.withheld),
-        )
+        counts = (round(self.seconds, 3), self.words, self.spans, tuple(self.withheld))
+        return Export("acoustic", len(self.corpus), len(self.rows), *counts)
 
     def _write_utterance(self, utterance: Utterance, private: Sequence[Target], lang: str) -> None:
         secured = secure(

@@ -42,6 +42,12 @@ WAIT = 20.0
 """Seconds to wait for another run that has locked the ledger."""
 
 
+_BOTH_PURPOSES = "both together would show which private words were missed. Choose other dialogues"
+_OTHER_SETTINGS = (
+    "with other settings; the two together would show more than each. Choose other dialogues"
+)
+
+
 class AlreadyExportedError(InputError):
     """A dialogue has been exported in another form."""
 
@@ -226,19 +232,12 @@ class Ledger:
         ]
         other_form = [old for old in same_recordings if old.form != new.form]
         if any(old.purpose != new.purpose for old in same_recordings):
-            conflicts, code = other_purpose, "exported-recording"
-            reason = (
-                "both together would show which private words were missed. Choose other dialogues"
-            )
+            conflicts, code, reason = other_purpose, "exported-recording", _BOTH_PURPOSES
         elif other_purpose:
+            reason = _name_conflict(dialogue, other_purpose[0], key)
             conflicts, code = other_purpose, "exported-dialogue"
-            reason = _name_conflict(dialogue, conflicts[0], key)
         elif other_form:
-            conflicts, code = other_form, "exported-form"
-            reason = (
-                "with other settings; the two together would show more than each. Choose other "
-                "dialogues"
-            )
+            conflicts, code, reason = other_form, "exported-form", _OTHER_SETTINGS
         else:
             return
         exports = sorted({old.export for old in conflicts})

@@ -132,12 +132,7 @@ def mask(
         ``mismatch`` if the alignment is of a recording of another length, ``out-of-range`` if a
         target is not among its words.
     """
-    if abs(len(audio) / rate - alignment.seconds) > 0.5 / rate + 1e-6:
-        raise InputError(
-            f"{len(audio) / rate:.3f} s of audio with times for {alignment.seconds:.3f} s; align "
-            "what is to be masked",
-            code="mismatch",
-        )
+    _check_length(len(audio) / rate, alignment.seconds, 0.5 / rate)
     labels = _labels_by_word(alignment, list(targets))
     spans = _spans(alignment, labels, settings, rate, len(audio))
     while mostly_covered := _mostly_covered(alignment, labels, spans, rate):
@@ -150,6 +145,15 @@ def mask(
 
 
 # ========================================================================================== spans
+
+
+def _check_length(audio_seconds: float, aligned_seconds: float, tolerance: float) -> None:
+    if abs(audio_seconds - aligned_seconds) > tolerance + 1e-6:
+        raise InputError(
+            f"{audio_seconds:.3f} s of audio with times for {aligned_seconds:.3f} s; align what is "
+            "to be masked",
+            code="mismatch",
+        )
 
 
 def _labels_by_word(alignment: Alignment, targets: Sequence[Target]) -> dict[int, str]:

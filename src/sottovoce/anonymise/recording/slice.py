@@ -73,10 +73,7 @@ def slice_words(
     [(0, 3)]
     """
     check_seconds(seconds)
-    if rest not in get_args(Remainder):
-        raise UsageError(
-            f"rest {rest!r}; choose {', '.join(get_args(Remainder))}", code="unknown-name"
-        )
+    _check_remainder(rest)
     gaps = itertools.pairwise(times)
     cuts = [0, *(_middle(before, after, rate, size) for before, after in gaps), size]
     pieces: list[Slice] = []
@@ -100,6 +97,12 @@ def check_seconds(seconds: float) -> None:
     """
     if not 0.05 <= seconds <= 3600:
         raise UsageError(f"pieces of {seconds:g} s; give 0.05 s to an hour", code="out-of-range")
+
+
+def _check_remainder(rest: str) -> None:
+    if rest not in get_args(Remainder):
+        choices = ", ".join(get_args(Remainder))
+        raise UsageError(f"rest {rest!r}; choose {choices}", code="unknown-name")
 
 
 def _middle(before: tuple[float, float], after: tuple[float, float], rate: int, size: int) -> int:
@@ -295,12 +298,7 @@ def _slice_utterance(
     words: Sequence[TimedWord] = ()
     if settings.hard is None:
         words = _timed_words(utterance, audio, rate, settings, known_times)
-        times = [(word.start, word.end) for word in words]
-        pieces = slice_words(times, len(audio), rate, seconds=settings.seconds, rest=settings.rest)
-    else:
-        first_only = settings.hard == "first"
-        pieces = slice_seconds(len(audio), rate, settings.seconds, first_only=first_only)
-        pieces = [piece for piece in pieces if piece.end - piece.start >= SHORTEST * rate]
+    pieces = _pieces(words, len(audio), rate, settings)
     ids = [f"{utterance.speaker}/{utterance.id}/{number}" for number in range(len(pieces))]
     rows = []
     for name, index in shuffled_names(secret, ids):
@@ -311,6 +309,16 @@ def _slice_utterance(
         language = utterance.language
         rows.append(Utterance(name, path, UNKNOWN_SPEAKER, language=language, transcript=text))
     return rows
+
+
+def _pieces(
+    words: Sequence[TimedWord], size: int, rate: int, settings: SliceSettings
+) -> list[Slice]:
+    if settings.hard is None:
+        times = [(word.start, word.end) for word in words]
+        return slice_words(times, size, rate, seconds=settings.seconds, rest=settings.rest)
+    pieces = slice_seconds(size, rate, settings.seconds, first_only=settings.hard == "first")
+    return [piece for piece in pieces if piece.end - piece.start >= SHORTEST * rate]
 
 
 def _timed_words(

@@ -163,32 +163,22 @@ class Verifier:
         secured : Secured
             The recording before and after the mask.
         """
-        masked, rate = secured.masked, secured.masked.rate
+        masked, audio = secured.masked, secured.voiced
         words = [word.text for word in spoken_words(secured.utterance.transcript)]
-        masked_runs = [" ".join(words[span.first : span.last + 1]) for span in masked.spans]
+        runs = [" ".join(words[span.first : span.last + 1]) for span in masked.spans]
         remaining = [words[i] for i, word in enumerate(masked.words) if word is not None]
-        before = self._transcribe(secured.voiced, rate)
-        after = self._transcribe(masked.audio, rate)
         reversed_audio = reverse_spans(masked)
-        same = np.array_equal(reversed_audio, masked.audio)
-        inverted = after if same else self._transcribe(reversed_audio, rate)
+        before, after, inverted = self._transcribe_all(secured, reversed_audio)
         for name, transcript in (("before", before), ("after", after), ("inverted", inverted)):
-            self._counter(name).add(*count_recovered(masked_runs, transcript, remaining))
+            self._counter(name).add(*count_recovered(runs, transcript, remaining))
         self._count_errors("errors_before", words, before)
         self._count_errors("errors_after", remaining, after)
-        self.observations.append(
-            _Observation(
-                masked_runs,
-                remaining,
-                after,
-                _word_lengths(secured),
-                _crops(secured, reversed_audio),
-            )
-        )
-        self.correlation = max(self.correlation, correlation(secured.voiced, masked))
-        by_chance = correlation_by_chance(secured.voiced, masked)
+        lengths, crops = _word_lengths(secured), _crops(secured, reversed_audio)
+        self.observations.append(_Observation(runs, remaining, after, lengths, crops))
+        self.correlation = max(self.correlation, correlation(audio, masked))
+        by_chance = correlation_by_chance(audio, masked)
         self.correlation_by_chance = max(self.correlation_by_chance, by_chance)
-        self.untouched &= is_untouched(secured.voiced, masked)
+        self.untouched &= is_untouched(audio, masked)
         self.lost_seconds += _lost_seconds(secured)
         self._counter("exposed").add(*_count_exposed(secured))
 
@@ -245,6 +235,15 @@ class Verifier:
 
     def _counter(self, name: str) -> HitCounter:
         return self.counters.setdefault(name, HitCounter())
+
+    def _transcribe_all(self, secured: Secured, reversed_audio: Audio) -> tuple[str, str, str]:
+        """Transcribe before the mask, after it, and with reversed stretches."""
+        masked = secured.masked
+        before = self._transcribe(secured.voiced, masked.rate)
+        after = self._transcribe(masked.audio, masked.rate)
+        if np.array_equal(reversed_audio, masked.audio):
+            return before, after, after
+        return before, after, self._transcribe(reversed_audio, masked.rate)
 
     def _transcribe(self, audio: Audio, rate: int) -> str:
         return self.recogniser.transcribe(audio, rate) if np.any(audio) else ""
