@@ -57,8 +57,8 @@ def command(
     score and label), a directory of Parquet shards, or a Kaldi scores file with --trials.
     """
     from sottovoce.measure import measure_scores
-    from sottovoce.measure.example import example_scores
     from sottovoce.measure.readers import read_scores
+    from sottovoce.measure.scores import example_scores
 
     if (scores is None) == (not example):
         raise click.UsageError("name one score file, or --example for the built-in scores")
