@@ -1,18 +1,19 @@
 """Messages between the web process and its workers.
 
 A job is sent as one JSON header and the uploaded files as bytes; the reply is a JSON header and
-the body of the answer. Nothing is pickled. Each kind of job is a frozen dataclass of its
+the body of the answer. Nothing is pickled. Both ends are this program, so that the types of
+parameters are not checked again. Each kind of job is a frozen dataclass of its
 parameters; :mod:`sottovoce.serve.jobs` holds the function that carries it out.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from sottovoce.core.records import Record, from_json
+from sottovoce.core.records import Record
 
 PageFormat = Literal["json", "html"]
 AudioFormat = Literal["wav", "flac"]
@@ -144,7 +145,7 @@ class ReidentifyJob(Job):
     format: PageFormat
 
 
-_KINDS: dict[str, type[Job]] = {
+_KINDS: dict[str, Callable[..., Job]] = {
     kind.__name__: kind
     for kind in (
         WarmUp,
@@ -207,8 +208,11 @@ def decode_job(message: bytes) -> tuple[Job, int]:
         The parameters, and how many files follow.
     """
     header = json.loads(message)
-    kind = _KINDS[header["kind"]]
-    return from_json(kind, header["parameters"], source=kind.__name__), int(header["files"])
+    parameters = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in header["parameters"].items()
+    }
+    return _KINDS[header["kind"]](**parameters), int(header["files"])
 
 
 def decode_reply_header(message: bytes) -> ReplyHeader:
@@ -219,4 +223,4 @@ def decode_reply_header(message: bytes) -> ReplyHeader:
     message : bytes
         The JSON of a :class:`ReplyHeader`.
     """
-    return from_json(ReplyHeader, json.loads(message), source="reply")
+    return ReplyHeader(**json.loads(message))
