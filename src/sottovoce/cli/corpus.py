@@ -46,9 +46,9 @@ def command() -> None:
 def check(path: Path, decode: bool, json_to: str | None) -> int:
     """Find everything that is wrong with the corpus at PATH.
 
-    Defects are listed with the file and line they are in, then what is usable but should be known:
-    mixed channels, an odd sample rate, a speaker with one utterance. The exit code is 0 if there
-    are no defects, 1 if there are some, and 2 if there is no corpus that could be read.
+    Defects are listed with their file and line, then remarks on recordings that can be used:
+    averaged channels, an unusual sample rate, a speaker with one utterance. The exit code is 0 if
+    there are no defects, 1 if there are some, and 2 if there is no corpus that can be read.
     """
     from sottovoce.corpus import open_corpus
     from sottovoce.corpus.reading import DefectsError

@@ -20,8 +20,16 @@ from pathlib import Path
 from sottovoce.core.atomic_directory import atomic_directory
 from sottovoce.core.errors import InputError
 from sottovoce.core.files import write_text
-from sottovoce.corpus.paths import base_folder, folder_name, portable_path
-from sottovoce.corpus.reading import CorpusBuilder, Defects, DefectsError, Entries, read_entries
+from sottovoce.corpus.reading import (
+    CorpusBuilder,
+    Defects,
+    DefectsError,
+    Entries,
+    base_folder,
+    folder_name,
+    portable_path,
+    read_entries,
+)
 from sottovoce.corpus.utterance import Corpus, Utterance
 
 WORD_FILES = {"language": "utt2lang", "session": "utt2session", "split": "utt2split"}

@@ -19,8 +19,7 @@ from typing import BinaryIO, TypeVar, cast
 from sottovoce.core.errors import InputError
 from sottovoce.core.files import check_exists
 from sottovoce.core.records import Json, JsonObject
-from sottovoce.corpus.paths import base_folder, folder_name
-from sottovoce.corpus.reading import CorpusBuilder, Defects
+from sottovoce.corpus.reading import CorpusBuilder, Defects, base_folder, folder_name
 from sottovoce.corpus.utterance import Corpus, Utterance
 
 ENDINGS = (".jsonl", ".jsonl.gz")

@@ -15,8 +15,15 @@ from pathlib import Path
 
 from sottovoce.core.errors import InputError
 from sottovoce.core.files import write_text
-from sottovoce.corpus.paths import folder_name, path_notes, portable_path
-from sottovoce.corpus.reading import CorpusBuilder, Defects, place, read_text
+from sottovoce.corpus.reading import (
+    CorpusBuilder,
+    Defects,
+    folder_name,
+    path_notes,
+    place,
+    portable_path,
+    read_text,
+)
 from sottovoce.corpus.utterance import Corpus, Utterance
 
 NAME = "manifest.csv"

@@ -9,8 +9,14 @@ from functools import partial
 from pathlib import Path
 
 from sottovoce.core.errors import InputError, first_few
-from sottovoce.corpus.paths import folder_name
-from sottovoce.corpus.reading import CorpusBuilder, Defects, numbered_lines, place, read_entries
+from sottovoce.corpus.reading import (
+    CorpusBuilder,
+    Defects,
+    folder_name,
+    numbered_lines,
+    place,
+    read_entries,
+)
 from sottovoce.corpus.utterance import Corpus, Utterance
 
 AUDIO_ENDINGS = frozenset(
