@@ -103,7 +103,7 @@ def test_defects_have_their_line_and_code(
 def test_all_malformed_lines_are_reported_at_once(tmp_path: Path) -> None:
     with pytest.raises(DefectsError) as caught:
         read_trials(write(tmp_path, "a b target\nc\nd e f\n"))
-    assert len(caught.value.defects) == 2
+    assert len(caught.value.defects) == 2 and "(1 more)" in str(caught.value)
 
 
 def test_the_same_id_twice_is_stored_once(tmp_path: Path) -> None:

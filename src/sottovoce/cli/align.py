@@ -154,7 +154,7 @@ def open_transcribed(source: Path, text: Path | None, *, advice: str = "give TEX
         return Corpus(source.stem, source, (utterance,))
     corpus = open_corpus(source)
     if text is not None:
-        defects = Defects()
+        defects = Defects(listed_by="")
         entries = read_entries(text, "utterance words", defects)
         defects.refuse_any()
         missing = [utterance.id for utterance in corpus if utterance.id not in entries]

@@ -45,20 +45,35 @@ class DefectsError(InputError):
         All of them, at least one.
     usable : Corpus, optional
         The corpus of the other lines, if there are any.
+    listed_by : str, default "sottovoce corpus check"
+        The command that lists all defects; empty if there is none.
     """
 
-    def __init__(self, defects: Sequence[Defect], usable: Corpus | None = None) -> None:
-        more = len(defects) - 1
-        others = f" ({more:,} more: sottovoce corpus check lists them)" if more else ""
+    def __init__(
+        self,
+        defects: Sequence[Defect],
+        usable: Corpus | None = None,
+        *,
+        listed_by: str = "sottovoce corpus check",
+    ) -> None:
+        hint = f": {listed_by} lists them" if listed_by else ""
+        others = f" ({len(defects) - 1:,} more{hint})" if len(defects) > 1 else ""
         super().__init__(f"{defects[0]}{others}", code=defects[0].code)
         self.defects = tuple(defects)
         self.usable = usable
 
 
 class Defects:
-    """Gathers defects while files are read; :meth:`refuse_any` raises them together."""
+    """Gathers defects while files are read; :meth:`refuse_any` raises them together.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    listed_by : str, default "sottovoce corpus check"
+        The command that lists all defects, for the message; empty if there is none.
+    """
+
+    def __init__(self, *, listed_by: str = "sottovoce corpus check") -> None:
+        self._listed_by = listed_by
         self._defects: list[Defect] = []
 
     def add(self, path: Path, line: int | None, what: str, *, code: str = "malformed-line") -> None:
@@ -86,7 +101,7 @@ class Defects:
             The corpus of the lines without defects.
         """
         if self._defects:
-            raise DefectsError(self._defects, usable)
+            raise DefectsError(self._defects, usable, listed_by=self._listed_by)
 
 
 def place(path: Path, line: int | None = None) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -98,7 +98,7 @@ class _Ids:
 
 def _parse(path: Path) -> tuple[TrialList, IntArray]:
     """Return the list as it stands in the file, and the line of each pair."""
-    defects = Defects()
+    defects = Defects(listed_by="")
     enrol, trial = _Ids(), _Ids()
     mated = array("b")
     lines = array("q")
@@ -158,13 +158,13 @@ def _match(trials: TrialList, corpus: Corpus, lines: IntArray, path: Path) -> Tr
     )
     known = speaker_of.keys() | set(corpus.speakers)
     unknown = [
-        *((name, trials.enrol == i) for i, name in enumerate(enrol_ids) if name not in known),
-        *((name, trials.trial == i) for i, name in enumerate(trial_ids) if name not in speaker_of),
+        *_unknown(enrol_ids, lines[np.unique(trials.enrol, return_index=True)[1]], known),
+        *_unknown(trial_ids, lines[np.unique(trials.trial, return_index=True)[1]], speaker_of),
     ]
-    defects = Defects()
-    for name, pairs in unknown:
+    defects = Defects(listed_by="")
+    for name, line in unknown:
         message = f"{name} is not in {corpus.name}; correct the id"
-        defects.add(path, int(lines[np.argmax(pairs)]), message, code="unknown-name")
+        defects.add(path, line, message, code="unknown-name")
     defects.refuse_any()
     enrol_speakers = np.array([speaker_of.get(name, name) for name in enrol_ids], np.str_)
     trial_speakers = np.array([speaker_of[name] for name in trial_ids], np.str_)
@@ -172,6 +172,14 @@ def _match(trials: TrialList, corpus: Corpus, lines: IntArray, path: Path) -> Tr
     _refuse_wrong_labels(np.flatnonzero(same != trials.mated), lines, path)
     enrolment = _enrolment(enrol_ids, trial_ids, corpus, path)
     return TrialList(enrol_ids, trial_ids, trials.enrol, trials.trial, trials.mated, enrolment)
+
+
+def _unknown(
+    names: Sequence[str], first_lines: IntArray, known: Collection[str]
+) -> list[tuple[str, int]]:
+    """Return the names that are not known, with the line each first occurs in."""
+    occurrences = zip(names, first_lines.tolist(), strict=True)
+    return [(name, line) for name, line in occurrences if name not in known]
 
 
 def _utterance_id(name: str, speaker_of: Mapping[str, str]) -> str:
