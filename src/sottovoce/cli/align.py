@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     "target",
     type=click.Path(path_type=Path),
     metavar="FILE|FOLDER",
-    help="FILE.json, FILE.ctm or FILE.TextGrid, or a folder for a TextGrid each.",
+    help="FILE.json, FILE.ctm or FILE.TextGrid, or a folder with a TextGrid per utterance.",
 )
 @json_option
 def command(

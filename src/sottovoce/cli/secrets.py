@@ -41,14 +41,14 @@ def secret_options(command: F) -> F:
             "--reproducible",
             type=click.IntRange(min=0),
             metavar="SEED",
-            help="Draw from a public seed: for studies; the record says so.",
+            help="Public seed instead of a secret: for studies; the record says so.",
         ),
         click.option(
             "--secret",
             "secret_path",
             type=click.Path(path_type=Path),
             metavar="FILE",
-            help="Where the secret behind the draws is, or is put if new. [default: OUT.secret]",
+            help="File of the secret that keys the draws; created if new. [default: OUT.secret]",
         ),
     ):
         command = option(command)

@@ -30,12 +30,12 @@ ADVICE = "write a manifest.csv with a column transcript, or cut a corpus with --
     type=click.Choice(["merge", "keep", "drop"]),
     default="merge",
     show_default=True,
-    help="What becomes of a last piece that is too short.",
+    help="What to do with a remainder at the end that is too short.",
 )
 @click.option(
     "--hard",
     type=click.Choice(["first", "all"]),
-    help="Cut after so many seconds whatever is said: the first piece only, or all.",
+    help="Cut after --seconds regardless of words: the first piece only, or all.",
 )
 @click.option(
     "--times",

@@ -278,7 +278,5 @@ def _cross_correlation(first: RealArray, second: RealArray) -> float:
         return 0.0
     size = 1 << int(len(old) + len(new)).bit_length()
     spectrum = np.fft.rfft(old, size)
-    return max(
-        float(np.abs(np.fft.irfft(spectrum * np.conj(np.fft.rfft(way, size)), size)).max() / scale)
-        for way in (new, new[::-1])
-    )
+    products = (spectrum * np.conj(np.fft.rfft(signal, size)) for signal in (new, new[::-1]))
+    return max(float(np.abs(np.fft.irfft(product, size)).max() / scale) for product in products)

@@ -308,9 +308,9 @@ def _draw_per_word(items: Sequence[_Item], rng: np.random.Generator) -> dict[str
 
 def _draw_choices(words: Sequence[str], true: str, rng: np.random.Generator) -> list[str]:
     """Draw the words that the attacker chooses from, the true one among them, in random order."""
-    others = [word for word in words if word != true]
-    drawn = rng.permutation(len(others))[: MAX_CHOICES - 1]
-    choices = [true, *(others[index] for index in drawn)]
+    wrong = [word for word in words if word != true]
+    drawn = rng.permutation(len(wrong))[: MAX_CHOICES - 1]
+    choices = [true, *(wrong[index] for index in drawn)]
     return [choices[index] for index in rng.permutation(len(choices))]
 
 
