@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 from error_codes import raises_code
 
+from sottovoce.cli import app
 from sottovoce.cli.anonymise_text import command
-from sottovoce.cli.app import app
 from sottovoce.core.errors import InputError, UsageError
 
 TEXT = "please call zorbalda quint at nine am\nmail ann.lee@example.org about it\n"

@@ -11,8 +11,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from sottovoce.cli import run
-from sottovoce.cli.app import COMMANDS
+from sottovoce.cli import COMMANDS, run
 
 
 @pytest.fixture

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 import click
 import pytest
 
-from sottovoce.cli import run
-from sottovoce.cli.app import app
+from sottovoce.cli import app, run
 
 RETIRED = {"--backend": "--linkage", "--key": "--secret", "--output": "--out"}
 """Spellings that no command may have, with the one that is used."""

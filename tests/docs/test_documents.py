@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import pytest
 
-from sottovoce.cli.app import app
+from sottovoce.cli import app
 from sottovoce.measure.catalogue import MEASURES
 
 ROOT = Path(__file__).parents[2]

@@ -1,4 +1,6 @@
-"""The command line: one module a command, imported when the command is called.
+"""The command line: a module per command, imported when the command is called.
+
+Nothing heavy is imported here, so that ``--help`` is instant.
 
 Exit codes: 0 done, 1 a limit was exceeded, 2 bad input or usage (one line on standard error),
 70 a fault of the program itself, 130 interrupted.
@@ -9,13 +11,152 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from importlib import import_module
 
 import click
 from click.exceptions import NoArgsIsHelpError
 
-from sottovoce.cli.app import app
+from sottovoce import __version__
 from sottovoce.core.errors import SottovoceError
+from sottovoce.core.registry import did_you_mean
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are called.
+
+    Parameters
+    ----------
+    table : mapping of str to str
+        Help line of each command by name, in the order of the list.
+    modules : str
+        Module of a command with ``{}`` for its name, such as ``sottovoce.cli.anonymise_{}``. The
+        module holds the command as ``command``.
+    """
+
+    def __init__(
+        self, *args: object, table: Mapping[str, str], modules: str, **settings: object
+    ) -> None:
+        super().__init__(*args, **settings)  # type: ignore[arg-type]
+        self.table = table
+        self.modules = modules
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names of the commands, in the order of the table.
+
+        Parameters
+        ----------
+        ctx : click.Context
+            Context of the group.
+        """
+        return list(self.table)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
+        """Import a command.
+
+        Parameters
+        ----------
+        ctx : click.Context
+            Context of the group.
+        cmd_name : str
+            Name that the user wrote.
+
+        Raises
+        ------
+        click.UsageError
+            If no command has that name; the message suggests the nearest one.
+        """
+        if cmd_name in self.commands:
+            return self.commands[cmd_name]
+        if cmd_name not in self.table:
+            raise click.UsageError(did_you_mean("command", cmd_name, list(self.table)), ctx)
+        command: click.Command = import_module(self.modules.format(cmd_name)).command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands without importing any of them.
+
+        Parameters
+        ----------
+        ctx : click.Context
+            Context of the group.
+        formatter : click.HelpFormatter
+            Where the list is written.
+        """
+        with formatter.section("Commands"):
+            formatter.write_dl(list(self.table.items()))
+
+
+COMMANDS = {
+    "audit": "Anonymise, attack, measure and report: a whole study.",
+    "measure": "All score measures of one score set.",
+    "compare": "Several score sets side by side.",
+    "similarity": "Voices before and after anonymisation.",
+    "reidentify": "Singling Out, Linkability, rank and top-k over population size.",
+    "anonymise": "Anonymise voices, words and whole recordings.",
+    "attack": "Attack anonymised speech as an adversary would.",
+    "align": "When each word and phone was said.",
+    "slice": "Cut recordings into short pieces, shuffled and renamed.",
+    "serve": "The services over HTTP, with a page for the browser.",
+    "embed": "Speaker embeddings of a corpus.",
+    "train": "Train models of attackers and anonymisers.",
+    "corpus": "Check and describe a corpus of recordings.",
+}
+"""Help line of each command by name. A command is ``command`` in the module of that name; the
+groups ``anonymise`` and ``train`` are below."""
+
+
+@click.group(
+    cls=LazyGroup,
+    table=COMMANDS,
+    modules="sottovoce.cli.{}",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Example: sottovoce audit",
+)
+@click.version_option(__version__, prog_name="sottovoce")
+def app() -> None:
+    """Know what a voice still gives away.
+
+    Anonymises speech, attacks the result as an adversary would, and measures what still leaks
+    about the speaker. Every command has --help with an example, and --json if it has a result.
+    No command uses the network.
+    """
+
+
+ANONYMISE_COMMANDS = {
+    "voice": "Make voices hard to recognise.",
+    "text": "Find private words in text and replace them.",
+    "recording": "Mask private words in sound and text; change the voice.",
+    "destroy": "Destroy a secret, so that nobody can repeat its draws.",
+}
+TRAIN_COMMANDS = {
+    "entities": "A tagger of private words, from tagged text.",
+    "encoder": "A speaker encoder, for an attacker that knows the anonymiser.",
+    "synthesiser": "The synthesiser and voice pool of the x-vector anonymiser.",
+}
+
+
+@app.group(
+    cls=LazyGroup,
+    table=ANONYMISE_COMMANDS,
+    modules="sottovoce.cli.anonymise_{}",
+    epilog="Example: sottovoce anonymise voice recordings/ anonymised/ --method mcadams",
+)
+def anonymise() -> None:
+    """Anonymise speech: its voice, its words, or both in one recording."""
+
+
+@app.group(
+    cls=LazyGroup,
+    table=TRAIN_COMMANDS,
+    modules="sottovoce.cli.train_{}",
+    epilog="Example: sottovoce train synthesiser corpus/ --pool pool/ --out mine/",
+)
+def train() -> None:
+    """Train a model on your own data.
+
+    Encoders and synthesisers need the extra: pip install 'sottovoce[train]'.
+    """
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

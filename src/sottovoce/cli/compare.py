@@ -100,7 +100,7 @@ def _compare_audits(folders: tuple[Path, ...], json_to: str | None) -> None:
 
     named = dict(zip(distinct_names(folders), map(load, folders), strict=True))
     if json_to is not None:
-        rows = [{"audit": name, **row} for name, one in named.items() for row in one["rows"]]
+        rows = [{"audit": name, **row} for name, audit in named.items() for row in audit["rows"]]
         write_json({"rows": rows}, json_to)
     if json_to != "-":
         print_audits(named)

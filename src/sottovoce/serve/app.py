@@ -16,7 +16,7 @@ from starlette.staticfiles import StaticFiles
 
 from sottovoce import __version__
 from sottovoce.core.errors import InputError
-from sottovoce.serve import audits, catalogue, comprise, measure, recording, text, voice
+from sottovoce.serve import anonymise, audits, catalogue, comprise, measure
 from sottovoce.serve.errors import add_error_handlers
 from sottovoce.serve.exchange import describe_errors
 from sottovoce.serve.guard import LOG, Guard
@@ -49,7 +49,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.settings = settings
     metrics = Metrics()
     add_error_handlers(app, settings)
-    for service in (voice, text, recording, measure, catalogue, audits, comprise):
+    for service in (anonymise, measure, catalogue, audits, comprise):
         app.include_router(service.router)
     _add_status_routes(app, metrics)
     _add_page(app)

@@ -1,0 +1,180 @@
+"""Anonymise voices, texts and recordings; align and recognise the words of a recording."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import Response
+
+from sottovoce.serve.exchange import (
+    describe_answers,
+    describe_body,
+    describe_form,
+    read_body,
+    read_form,
+    run_job,
+)
+from sottovoce.serve.messages import (
+    AlignJob,
+    AudioFormat,
+    RecogniseJob,
+    RecordingJob,
+    TextJob,
+    VoiceJob,
+)
+
+router = APIRouter()
+_AUDIO = "Audio in any format that libsndfile reads."
+_FORM = describe_form(audio=_AUDIO, text="What is said, in UTF-8.")
+_VOICE_PARAMETERS = ("method", "format", "seed", "speaker", "utterance")
+"""Query parameters of the service itself; all others are settings of the method."""
+
+Seed = Annotated[
+    int | None,
+    Query(
+        ge=0,
+        le=2**63,
+        description="Public seed: whoever knows it can repeat the draws. Default: a new secret.",
+    ),
+]
+Name = Annotated[
+    str, Query(max_length=200, description="Name that the draws depend on, together with a seed.")
+]
+Language = Annotated[str, Query(description="en, de, es, fr, it, lv, nl or pt.")]
+
+
+@router.post(
+    "/v1/anonymise/voice",
+    summary="A recording in another voice",
+    tags=["voice"],
+    response_class=Response,
+    responses=describe_answers(
+        "audio/wav audio/flac", "The recording: same rate, length and loudness."
+    ),
+    openapi_extra=describe_body("application/octet-stream", _AUDIO),
+)
+async def anonymise_voice(
+    request: Request,
+    method: Annotated[str, Query(description="See /v1/methods.")] = "mcadams",
+    format: Annotated[AudioFormat, Query(description="Format of the answer.")] = "wav",  # noqa: A002
+    seed: Seed = None,
+    speaker: Name = "",
+    utterance: Name = "",
+) -> Response:
+    """Change the voice; all other query parameters are settings of the method."""
+    settings = {
+        name: value for name, value in request.query_params.items() if name not in _VOICE_PARAMETERS
+    }
+    job = VoiceJob(
+        method=method,
+        settings=settings,
+        format=format,
+        seed=seed,
+        speaker=speaker,
+        utterance=utterance,
+    )
+    return await run_job(request, job, [await read_body(request)])
+
+
+@router.post(
+    "/v1/anonymise/text",
+    summary="A text with its private words replaced",
+    tags=["text"],
+    response_class=Response,
+    responses=describe_answers(
+        "application/json", "The new text, and each private span in both texts."
+    ),
+    openapi_extra=describe_body("text/plain", "The text in UTF-8."),
+)
+async def anonymise_text(
+    request: Request,
+    lang: Language = "en",
+    strategy: Annotated[str, Query(description="See /v1/strategies.")] = "full",
+    tau: Annotated[
+        float,
+        Query(gt=0, lt=1, description="A word is private if P(not private) is below this."),
+    ] = 0.95,
+    scope: Annotated[
+        Literal["none", "utterance", "document"],
+        Query(description="Where the same value gets the same replacement."),
+    ] = "document",
+    p: Annotated[
+        float, Query(ge=0, le=1, description="Probability that a private value is replaced.")
+    ] = 1.0,
+    tagger: Annotated[
+        str | None, Query(description="A tagger of a plug-in; see taggers in /v1/choices.")
+    ] = None,
+    seed: Seed = None,
+) -> Response:
+    """Find private words and replace them."""
+    job = TextJob(lang=lang, strategy=strategy, tau=tau, scope=scope, p=p, tagger=tagger, seed=seed)
+    return await run_job(request, job, [await read_body(request)])
+
+
+@router.post(
+    "/v1/align",
+    summary="When each word was said",
+    tags=["recording"],
+    response_class=Response,
+    responses=describe_answers("application/json", "Words with start, end and confidence."),
+    openapi_extra=_FORM,
+)
+async def align(request: Request, lang: Language = "en") -> Response:
+    """Find the words of a text in a recording."""
+    return await run_job(request, AlignJob(lang), await read_form(request, "audio", "text"))
+
+
+@router.post(
+    "/v1/recognise",
+    summary="What is said in a recording",
+    tags=["recording"],
+    response_class=Response,
+    responses=describe_answers("application/json", "The text."),
+    openapi_extra=describe_body("application/octet-stream", _AUDIO),
+)
+async def recognise(
+    request: Request,
+    recogniser: Annotated[
+        str | None, Query(description="See /v1/choices. Default: that of `sottovoce audit`.")
+    ] = None,
+) -> Response:
+    """Transcribe a recording with a registered recogniser."""
+    return await run_job(request, RecogniseJob(recogniser), [await read_body(request)])
+
+
+@router.post(
+    "/v1/anonymise/recording",
+    summary="A recording in another voice, without its private words",
+    tags=["recording"],
+    response_class=Response,
+    responses=describe_answers("application/json", "The text, and the audio as a data URL of WAV."),
+    openapi_extra=_FORM,
+)
+async def anonymise_recording(
+    request: Request,
+    method: Annotated[str, Query(description="See /v1/methods; none keeps the voice.")] = "mcadams",
+    lang: Language = "en",
+    mask: Annotated[
+        Literal["silence", "noise", "beep", "cut"],
+        Query(description="What is heard in place of a masked word."),
+    ] = "silence",
+    typed: Annotated[bool, Query(description="Whether the text says what was masked.")] = False,
+    words: Annotated[
+        str, Query(max_length=10_000, description="Further words to mask, separated by commas.")
+    ] = "",
+    seed: Seed = None,
+) -> Response:
+    """Change the voice, find the words, mask the private ones.
+
+    A recording whose words cannot be found with confidence is refused.
+    """
+    job = RecordingJob(
+        method=method,
+        lang=lang,
+        mask=mask,
+        typed=typed,
+        words=tuple(word.strip() for word in words.split(",") if word.strip()),
+        seed=seed,
+    )
+    return await run_job(request, job, await read_form(request, "audio", "text"))
