@@ -18,7 +18,7 @@ import numpy as np
 
 from sottovoce.core.files import write_text
 from sottovoce.measure import Scores, linkability, min_cllr
-from sottovoce.report.svg import Axis, Line, line_chart
+from sottovoce.report.svg import Axis, Figure, Line, line_chart
 
 CASES = {
     "mated higher": ("NNH", "NHH"),
@@ -55,7 +55,7 @@ def experiment(seed: int = 0) -> Iterator[tuple[str, tuple[float, ...], float, f
             yield case, spreads, min_cllr(scores), linkability(scores, permutations=0).d_sys
 
 
-def figure(results: list[tuple[str, tuple[float, ...], float, float]]) -> str:
+def figure(results: list[tuple[str, tuple[float, ...], float, float]]) -> Figure:
     """Cllr_min over 1 − D_sys, one mark a set."""
     marks = []
     for style, case in enumerate(CASES, start=1):
@@ -82,4 +82,4 @@ if __name__ == "__main__":
             f"D_sys {min(links):.2f} … {max(links):.2f}"
         )
     if len(sys.argv) > 1:
-        write_text(Path(sys.argv[1]), figure(found))
+        write_text(Path(sys.argv[1]), figure(found).svg)

@@ -11,9 +11,10 @@ from sottovoce.audit.config import Study, parse_change, read_study
 from sottovoce.audit.limits import Limit
 from sottovoce.cli import run
 from sottovoce.core.errors import InputError, UsageError
-from sottovoce.findings import Reidentification
+from sottovoce.core.records import from_json, to_json
+from sottovoce.findings import LimitResult, Reidentification
+from sottovoce.report.attacks import limit_remark
 from sottovoce.report.audit_tables import limits_table
-from sottovoce.report.verdict import remarks
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.yaml"))
 
@@ -164,12 +165,11 @@ def test_every_curve_over_crowds_can_be_limited() -> None:
 
 def test_a_limit_on_nothing_is_told() -> None:
     limits = list(Limit.of("eer@attacker=semi-informd", "> 0.3").check([ROW]))
-    findings = {"limits": limits, "rows": [], "corpus": {"excluded": []}}
-    said = remarks({**findings, "training": {"excluded": []}})[0]
-    assert said == (
+    results = from_json(tuple[LimitResult, ...], to_json(limits))
+    assert [limit_remark(limit) for limit in results] == [
         "not measured: eer@attacker=semi-informd > 0.3 for any anonymiser against semi-informd"
-    )
-    page = str(limits_table(findings))
+    ]
+    page = limits_table(results).to_html()
     assert "any anonymiser" in page and "exceeded" in page
 
 

@@ -25,18 +25,18 @@ MODULES = Path(os.environ.get("NODE_PATH", ROOT / "build" / "browser" / "node_mo
 
 
 def browser() -> str:
-    """Chromium's path; skips where something is lacking."""
-    found = shutil.which("chromium") or shutil.which("chromium-browser")
-    if found is None or shutil.which("node") is None:
+    """Return the path of Chromium; skip the test where something is missing."""
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None or shutil.which("node") is None:
         pytest.skip("needs Chromium and node: apt-get install chromium nodejs npm")
-    if not all((MODULES / one).is_dir() for one in ("playwright-core", "axe-core")):
+    if not all((MODULES / name).is_dir() for name in ("playwright-core", "axe-core")):
         pytest.skip("needs npm install --prefix build/browser playwright-core axe-core")
-    return found
+    return path
 
 
 @pytest.fixture(scope="module")
-def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What the browser met, in every view."""
+def observed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Return what the browser reports of the page in every view."""
     chromium = browser()
     folder = tmp_path_factory.mktemp("page")
     page = folder / "report.html"
@@ -50,20 +50,20 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    report: dict[str, Any] = json.loads(done.stdout)
+    return report
 
 
-@pytest.mark.parametrize("what", ["requests", "console", "violations", "overflow", "scripts"])
-def test_nothing_is_wrong_in_any_view(seen: dict[str, Any], what: str) -> None:
-    assert len(seen["views"]) == 4
-    assert {one["view"]: one[what] for one in seen["views"] if one[what]} == {}
+@pytest.mark.parametrize("defect", ["requests", "console", "violations", "overflow", "scripts"])
+def test_nothing_is_wrong_in_any_view(observed: dict[str, Any], defect: str) -> None:
+    assert len(observed["views"]) == 4
+    assert {view["view"]: view[defect] for view in observed["views"] if view[defect]} == {}
 
 
-def test_the_print_shows_folded_attacks(seen: dict[str, Any]) -> None:
-    assert seen["printed"]["hidden"] == 0
-    assert seen["printed"]["bytes"] > 20_000
+def test_the_print_shows_folded_attacks(observed: dict[str, Any]) -> None:
+    assert observed["printed"]["hidden"] == 0
+    assert observed["printed"]["bytes"] > 20_000
 
 
-def test_the_recordings_play(seen: dict[str, Any]) -> None:
-    assert seen["played"] == pytest.approx(6.0, abs=0.1)
+def test_the_recordings_play(observed: dict[str, Any]) -> None:
+    assert observed["played"] == pytest.approx(6.0, abs=0.1)

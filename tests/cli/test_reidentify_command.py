@@ -78,7 +78,7 @@ def test_table_and_plain_words(folder: Path, capsys: pytest.CaptureFixture[str])
         "rank disclosure",
         "Most exposed speakers",
         "Higher = more disclosed, except for ranks",
-        "a random predicate isolates someone in 36.8 % of crowds",
+        "a random predicate isolates someone in 36.8 % of populations",
     ):
         assert words in text, words
     assert "nan" not in text.lower()

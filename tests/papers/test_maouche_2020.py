@@ -49,7 +49,7 @@ def test_gaussian_experiment() -> None:
     for case in ("mated in between", "non-mated in between"):
         costs, links = zip(*by_case[case], strict=True)
         assert min(costs) > 0.6 and max(links) > 0.99
-    assert ElementTree.fromstring(module["figure"](found)).tag.endswith("svg")
+    assert ElementTree.fromstring(module["figure"](found).svg).tag.endswith("svg")
 
 
 def test_two_speakers_three_voices() -> None:

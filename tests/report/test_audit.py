@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 
+import numpy as np
 import pytest
+import soundfile
 from audit_case import findings_in
+from numpy.typing import NDArray
 
+from sottovoce.findings import AuditFindings
 from sottovoce.report import listening
 from sottovoce.report.audit import render
-from sottovoce.report.readings import WEAK
+from sottovoce.report.audit_verdicts import WEAK
 
 VOID = ("meta", "br", "wbr")
 
@@ -43,13 +49,13 @@ class Reader(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def case(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], Path]:
+def case(tmp_path_factory: pytest.TempPathFactory) -> tuple[AuditFindings, Path]:
     folder = tmp_path_factory.mktemp("audit")
     return findings_in(folder), folder
 
 
 @pytest.fixture(scope="module")
-def page(case: tuple[dict[str, Any], Path]) -> str:
+def page(case: tuple[AuditFindings, Path]) -> str:
     return render(*case)
 
 
@@ -75,8 +81,16 @@ def test_nothing_runs_and_nothing_is_fetched(page: str, read: Reader) -> None:
 
 def test_the_verdict_comes_first_and_every_part_follows(page: str) -> None:
     places = [
-        page.index(f'id="{one}"')
-        for one in ("verdict", "numbers", "details", "utility", "listen", "methods", "provenance")
+        page.index(f'id="{section}"')
+        for section in (
+            "verdict",
+            "numbers",
+            "details",
+            "utility",
+            "listen",
+            "methods",
+            "provenance",
+        )
     ]
     assert places == sorted(places)
     assert page.index("The semi-informed attacker names the right one of 8 people") < places[1]
@@ -120,9 +134,9 @@ def test_nothing_is_called_anonymous(page: str) -> None:
     assert "anonymous" not in page.lower()
 
 
-def test_synthetic_speech_is_marked(case: tuple[dict[str, Any], Path], page: str) -> None:
-    made_up = render({**case[0], "synthetic": True}, case[1], audio=False)
-    assert "Synthetic speech" in made_up and "synthetic voices" in made_up
+def test_synthetic_speech_is_marked(case: tuple[AuditFindings, Path], page: str) -> None:
+    synthetic = render(replace(case[0], synthetic=True), case[1], audio=False)
+    assert "Synthetic speech" in synthetic and "synthetic voices" in synthetic
     assert "ynthetic" not in page[: page.index('id="methods"')]
 
 
@@ -130,9 +144,10 @@ def test_every_figure_has_title_description_and_table(page: str) -> None:
     figures = re.findall(r"<figure>.*?</figure>", page, re.DOTALL)
     # three attacks with seven figures, two matrices, three trade-offs
     assert len(figures) == 3 * 7 + 2 + 3
-    for one in figures:
-        assert one.count("<title>") == one.count("<desc>") == one.count("<figcaption>") == 1
-        assert '<details class="data">' in one and "<table>" in one
+    for figure in figures:
+        for tag in ("<title>", "<desc>", "<figcaption>"):
+            assert figure.count(tag) == 1
+        assert '<details class="data">' in figure and "<table>" in figure
 
 
 def test_one_attack_is_unfolded_the_best_informed(page: str) -> None:
@@ -148,49 +163,68 @@ def test_ids_are_unique(read: Reader) -> None:
 
 
 def test_recordings_are_bounded_and_can_be_left_out(
-    case: tuple[dict[str, Any], Path], page: str, monkeypatch: pytest.MonkeyPatch
+    case: tuple[AuditFindings, Path], page: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert page.count("<audio") == 2 * 2 * listening.PAIRS
     assert sum(map(len, re.findall(r'src="(data:[^"]*)"', page))) <= listening.BUDGET
     silent = render(*case, audio=False)
     assert "<audio" not in silent and 'id="listen"' not in silent and "#listen" not in silent
     monkeypatch.setattr(listening, "BUDGET", 60_000)
-    short = listening.listening(*case)
+    short = listening.listening(case[0].anonymisers, case[1])
     assert sum(map(len, short.values())) < 70_000
-    assert any("left out to keep the page small" in one for one in short.values())
+    assert any("left out to keep the page small" in players for players in short.values())
 
 
-def test_a_recording_is_cut_after_some_seconds(case: tuple[dict[str, Any], Path]) -> None:
-    import base64
-    import io
-
-    import soundfile
-
-    said = listening.listening(*case)["bend(by=0.8)"]
-    data = re.findall(r"base64,([^\"]*)", said)
-    lengths = [soundfile.info(io.BytesIO(base64.b64decode(one))).duration for one in data]
-    assert lengths == [6.0, 6.0, 0.5, 0.5, 0.5, 0.5]
+def test_a_recording_is_cut_after_some_seconds(case: tuple[AuditFindings, Path]) -> None:
+    players = listening.listening(case[0].anonymisers, case[1])["bend(by=0.8)"]
+    seconds = [len(samples) / listening.RATE for samples in played(players)]
+    assert seconds == [6.0, 6.0, 0.5, 0.5, 0.5, 0.5]
 
 
-def test_a_recording_that_is_gone_is_said(case: tuple[dict[str, Any], Path]) -> None:
+def played(players: str) -> list[NDArray[np.float64]]:
+    """Decode the recordings in a part of the page."""
+    data = re.findall(r"base64,([^\"]*)", players)
+    return [soundfile.read(io.BytesIO(base64.b64decode(sound)))[0] for sound in data]
+
+
+def test_a_recording_that_is_gone_is_said(case: tuple[AuditFindings, Path]) -> None:
     findings, folder = case
-    lost = {**findings["anonymisers"][0]}
-    lost["examples"] = [{**lost["examples"][0], "anonymised": "speech/gone.wav"}]
-    said = listening.listening({"anonymisers": [lost]}, folder)["bend(by=0.8)"]
-    assert "Not to be heard" in said and "gone.wav" in said
+    anonymiser = findings.anonymisers[0]
+    example = replace(anonymiser.examples[0], anonymised="speech/gone.wav")
+    players = listening.listening([replace(anonymiser, examples=(example,))], folder)
+    assert "Cannot be played" in players["bend(by=0.8)"]
+    assert "gone.wav" in players["bend(by=0.8)"]
 
 
-def test_the_same_findings_give_the_same_page(case: tuple[dict[str, Any], Path], page: str) -> None:
+@pytest.mark.parametrize(
+    ("start", "end", "seconds"),
+    [(7.0, None, 1.0), (1.0, None, 6.0), (1.0, 1.5, 0.5), (0.5, 7.5, 6.0), (None, 0.25, 0.25)],
+)
+def test_an_utterance_inside_a_longer_recording_is_played_alone(
+    case: tuple[AuditFindings, Path], start: float | None, end: float | None, seconds: float
+) -> None:
+    findings, folder = case
+    anonymiser = findings.anonymisers[0]
+    example = replace(anonymiser.examples[0], start=start, end=end)
+    players = listening.listening([replace(anonymiser, examples=(example,))], folder)
+    original, _ = played(players["bend(by=0.8)"])
+    recording, rate = soundfile.read(example.original)
+    first = round((start or 0.0) * rate)
+    assert len(original) == round(seconds * rate)
+    assert np.abs(original - recording[first : first + len(original)]).max() < 1e-3
+
+
+def test_the_same_findings_give_the_same_page(case: tuple[AuditFindings, Path], page: str) -> None:
     assert render(*case) == page
 
 
-def test_many_anonymisers_are_folded(case: tuple[dict[str, Any], Path]) -> None:
+def test_many_anonymisers_are_folded(case: tuple[AuditFindings, Path]) -> None:
     findings, folder = case
     labels = [f"bend(by={i})" for i in range(9)]
-    many = {
-        **findings,
-        "rows": [{**findings["rows"][1], "anonymiser": one} for one in labels],
-        "anonymisers": [{**findings["anonymisers"][0], "anonymiser": one} for one in labels],
-    }
+    many = replace(
+        findings,
+        rows=tuple(replace(findings.rows[1], anonymiser=label) for label in labels),
+        anonymisers=tuple(replace(findings.anonymisers[0], anonymiser=label) for label in labels),
+    )
     page = render(many, folder, audio=False)
     assert page.count("<article") == 9 and "3 more anonymisers" in page

@@ -8,47 +8,30 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from audit_case import similarity_of
 from numpy.typing import NDArray
 
-from sottovoce.findings import ExcludedRecordings, Similarity, SpeakerSimilarity
-from sottovoce.report.heatmap import LEVELS, SCALE, colour, similarity_figure
+from sottovoce.findings import Similarity
+from sottovoce.report.similarity import LEVELS, SCALE, colour, similarity_figure
 
 RUN = r"M(\d+) (\d+)h(\d+)v1h-(\d+)"
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def found_of(count: int, *, prefix: str = "s", gvd_db: float | None = -1.0) -> Similarity:
+def similarity(count: int, *, prefix: str = "s", gvd_db: float | None = -1.0) -> Similarity:
     rng = np.random.default_rng(0)
     matrices = {kind: rng.random((count, count)) for kind in ("oo", "op", "pp")}
     names = tuple(f"{prefix}{i:03}" for i in range(count))
-    return Similarity(
-        name="a",
-        linkage="cosine",
-        speakers=names,
-        matrices={kind: tuple(map(tuple, m.tolist())) for kind, m in matrices.items()},
-        d_diag=dict.fromkeys(matrices, 0.5),
-        deid=0.5,
-        gvd_db=gvd_db,
-        intervals=None,
-        interval=None,
-        readings={},
-        standing_out=tuple(SpeakerSimilarity(name, 0.0) for name in names),
-        n_speakers=count,
-        n_utterances=2 * count,
-        n_mated=2 * count,
-        n_nonmated=4 * count * (count - 1),
-        excluded=ExcludedRecordings(0, 0, 0, ()),
-        notes=(),
-    )
+    return similarity_of(matrices, names, gvd_db=gvd_db)
 
 
-def drawn(text: str) -> NDArray[np.str_]:
-    """The colour of every cell, read back from the figure."""
+def drawn_colours(text: str) -> NDArray[np.str_]:
+    """Read the colour of every cell back from the figure."""
     cells = {}
     (scaled,) = [g for g in ElementTree.fromstring(text) if "scale" in g.get("transform", "")]
     for path in scaled:
-        for one in path.get("d", "").split("z")[:-1]:
-            x, y, width, back = map(int, re.fullmatch(RUN, one).groups())  # type: ignore[union-attr]
+        for run in path.get("d", "").split("z")[:-1]:
+            x, y, width, back = map(int, re.fullmatch(RUN, run).groups())  # type: ignore[union-attr]
             assert width == back
             for i in range(width):
                 assert (y, x + i) not in cells
@@ -58,12 +41,12 @@ def drawn(text: str) -> NDArray[np.str_]:
 
 
 def test_quadrants_are_in_their_places() -> None:
-    found = found_of(5)
-    cells = drawn(similarity_figure(found))
+    result = similarity(5)
+    cells = drawn_colours(similarity_figure(result).svg)
     assert cells.shape == (10, 10)
-    m = {kind: found.matrix(kind) for kind in found.matrices}
-    whole = np.block([[m["oo"], m["op"]], [m["op"].T, m["pp"]]])
-    levels = np.rint(whole * (LEVELS - 1)) / (LEVELS - 1)
+    m = {kind: result.matrix(kind) for kind in result.matrices}
+    quadrants = np.block([[m["oo"], m["op"]], [m["op"].T, m["pp"]]])
+    levels = np.rint(quadrants * (LEVELS - 1)) / (LEVELS - 1)
     assert cells.tolist() == [[colour(v) for v in row] for row in levels]
 
 
@@ -84,10 +67,11 @@ def luminance(shade: str) -> float:
 
 
 def test_title_description_and_quadrant_labels() -> None:
-    root = ElementTree.fromstring(similarity_figure(found_of(4, prefix="<&", gvd_db=None)))
+    root = ElementTree.fromstring(similarity_figure(similarity(4, prefix="<&", gvd_db=None)).svg)
     assert root.get("role") == "img" and root.findtext(f"{SVG}title")
-    said = root.findtext(f"{SVG}desc") or ""
-    assert "DeID = 0.500" in said and "G_VD = none" in said and "averaged" not in said
+    description = root.findtext(f"{SVG}desc") or ""
+    assert "DeID = 0.500" in description and "G_VD = none" in description
+    assert "averaged" not in description
     words = [text.text for text in root.iter(f"{SVG}text")]
     assert {"OO", "OP", "PO", "PP", "original", "anonymised", "0.5"} <= set(words)
     assert words.count("<&002") == 4  # twice on each side
@@ -95,20 +79,20 @@ def test_title_description_and_quadrant_labels() -> None:
 
 @pytest.mark.parametrize(("count", "shown"), [(30, True), (31, False)])
 def test_names_are_drawn_where_they_can_be_read(count: int, shown: bool) -> None:
-    assert (">s000<" in similarity_figure(found_of(count))) is shown
+    assert (">s000<" in similarity_figure(similarity(count)).svg) is shown
 
 
 def test_long_names_are_cut() -> None:
-    text = similarity_figure(found_of(3, prefix="a-very-long-name-of-"))
+    text = similarity_figure(similarity(3, prefix="a-very-long-name-of-")).svg
     assert ">a-very-long…<" in text and "name-of-000" not in text
 
 
 def test_many_speakers_are_averaged_and_the_figure_says_so() -> None:
-    found = found_of(410)
-    text = similarity_figure(found)
+    result = similarity(410)
+    text = similarity_figure(result).svg
     assert len(text) < 3_000_000
-    cells = drawn(text)
+    cells = drawn_colours(text)
     assert cells.shape == (400, 400)
     assert "averaged into 200 × 200 cells" in text
-    block = found.matrix("oo")[:2, :2].mean()
+    block = result.matrix("oo")[:2, :2].mean()
     assert cells[0, 0] == colour(round(block * (LEVELS - 1)) / (LEVELS - 1))

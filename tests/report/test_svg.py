@@ -7,8 +7,9 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from sottovoce.measure import Scores, Tally
-from sottovoce.report.figures import det_figure, ece_figure, histogram_figure
+from sottovoce.findings import NotMeasured
+from sottovoce.measure import Scores, score_curves
+from sottovoce.report.scores import det_figure, ece_figure, histogram_figure
 from sottovoce.report.svg import DASHES, Axis, Line, line_chart
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -16,8 +17,9 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 def test_lines_differ_in_dash_pattern_and_names_are_escaped() -> None:
     lines = [Line(f"<{i}> & co", [0, 1], [0, i], i) for i in range(3)]
-    text = line_chart("a < b", "what & why", Axis.nice("x", 0, 1), Axis.nice("y", 0, 3), lines)
-    root = ElementTree.fromstring(text)
+    figure = line_chart("a < b", "what & why", Axis.nice("x", 0, 1), Axis.nice("y", 0, 3), lines)
+    assert (figure.title, figure.description) == ("a < b", "what & why")
+    root = ElementTree.fromstring(figure.svg)
     assert root.get("role") == "img"
     assert root.findtext(f"{SVG}title") == "a < b" and root.findtext(f"{SVG}desc") == "what & why"
     dashes = [line.get("stroke-dasharray", "") for line in root.iter(f"{SVG}polyline")]
@@ -41,13 +43,15 @@ def test_figures_hold_finite_numbers_only() -> None:
     rng = np.random.default_rng(0)
     separated = Scores(rng.normal(9, 1, 100), rng.normal(0, 1, 300), name="separated")
     constant = Scores([1.0] * 30, [1.0] * 30, name="constant")
-    named = [(one.name, Tally.of(one)) for one in (separated, constant)]
-    for text in (ece_figure(named), ece_figure(named, over_prior=True), det_figure(named)):
-        ElementTree.fromstring(text)
-        assert "nan" not in text and "inf" not in text
-    assert "D_sys = 1.000" in histogram_figure("separated", separated)
+    sets = {scores.name: score_curves(scores) for scores in (separated, constant)}
+    for figure in (ece_figure(sets), ece_figure(sets, over_prior=True), det_figure(sets)):
+        ElementTree.fromstring(figure.svg)
+        assert "nan" not in figure.svg and "inf" not in figure.svg
+    histogram = sets["separated"].histogram
+    assert not isinstance(histogram, NotMeasured)
+    assert "D_sys = 1.000" in histogram_figure("separated", histogram).svg
 
 
 def test_the_ece_legend_tells_disclosure_worst_case_and_tag() -> None:
-    scores = Scores(range(100, 200), range(100), name="open book")
-    assert "open book (0.721, 2.00, C)" in ece_figure([("open book", Tally.of(scores))])
+    curves = score_curves(Scores(range(100, 200), range(100), name="open book"))
+    assert "open book (0.721, 2.00, C)" in ece_figure({"open book": curves}).svg

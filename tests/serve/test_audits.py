@@ -2,38 +2,41 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
 
 import pytest
+from audit_case import findings_in
 from live_service import Service, running
 
+from sottovoce.core.records import write_json
+from sottovoce.findings import AuditFindings
 from sottovoce.serve.audits import list_audits
 
 NAME = "made up <b>"
 
 
-def findings() -> dict[str, Any]:
-    row = {
-        "anonymiser": "mcadams",
-        "attacker": "informed",
-        "measures": {"eer": {"value": 0.1, "low": 0.05, "high": 0.15, "chance": 0.5}},
-        "trust": {"trustworthy": True, "reasons": []},
-    }
-    return {
-        "name": NAME,
-        "synthetic": True,
-        "rows": [row, {**row, "attacker": "ignorant"}],
-        "anonymisers": [{"anonymiser": "mcadams"}],
-    }
+@cache
+def findings() -> AuditFindings:
+    with TemporaryDirectory() as folder:
+        case = findings_in(Path(folder))
+    row = replace(case.rows[1], anonymiser="mcadams", attacker="informed")
+    return replace(
+        case,
+        name=NAME,
+        synthetic=True,
+        rows=(row, replace(row, attacker="ignorant")),
+        anonymisers=(replace(case.anonymisers[0], anonymiser="mcadams", examples=()),),
+    )
 
 
 def write_audit(folder: Path) -> Path:
     folder.mkdir(parents=True)
-    (folder / "measures.json").write_text(json.dumps(findings()))
+    write_json(folder / "measures.json", findings())
     (folder / "report.html").write_text("<!doctype html><title>the report</title>")
     return folder
 
@@ -50,6 +53,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (half / "report.html").symlink_to(outside / "report.html")
     broken = write_audit(shown / "broken")
     (broken / "measures.json").write_text('{"rows": [1]}')
+    old = write_audit(shown / "of another version")
+    write_json(old / "measures.json", {**findings().to_dict(), "format": 1})
+    partial = write_audit(shown / "without rows")
+    content = findings().to_dict()
+    del content["rows"]
+    write_json(partial / "measures.json", content)
     (shown / "empty").mkdir()
     (shown / "report.html").write_text("not an audit")
     return shown

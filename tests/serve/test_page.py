@@ -23,6 +23,7 @@ import pytest
 from audit_case import findings_in
 from live_service import Service, clip, running
 
+from sottovoce.core.records import write_json
 from sottovoce.corpus.demo.builtin import builtin_corpus
 from sottovoce.corpus.manifest import read_manifest
 from sottovoce.report.audit import render
@@ -102,7 +103,7 @@ def audit_folder(folder: Path) -> Path:
     audit = folder / "audits" / "first"
     audit.mkdir(parents=True)
     findings = findings_in(audit, synthetic=True)
-    (audit / "measures.json").write_text(json.dumps(findings), encoding="utf-8")
+    write_json(audit / "measures.json", findings)
     (audit / "report.html").write_text(render(findings, audit), encoding="utf-8")
     return folder / "audits"
 

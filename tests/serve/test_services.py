@@ -245,7 +245,7 @@ def test_what_was_found_is_shown_as_a_page(service: Service, vectors: list[bytes
 
 def test_the_page_may_show_a_report(service: Service) -> None:
     """A report in a frame of the page is under the page's policy: it must name its style."""
-    from sottovoce.report.page import document
+    from sottovoce.report.html import document
 
     style = unescape(document("")).partition("style-src ")[2].partition(";")[0]
     policy = service.get("/").headers["content-security-policy"]

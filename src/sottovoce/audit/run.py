@@ -338,6 +338,7 @@ def _refuse_strangers(folder: Path) -> None:
 
 def _write(findings: dict[str, Any], folder: Path, study: Study, audio: bool) -> None:
     """All files of the audit; the report last."""
+    from sottovoce.audit.typed_findings import typed_findings
     from sottovoce.report.audit import render
 
     write_json(folder / "measures.json", findings)
@@ -345,7 +346,9 @@ def _write(findings: dict[str, Any], folder: Path, study: Study, audio: bool) ->
     tidy(findings).write_parquet(table)
     write_bytes(folder / "measures.parquet", table.getvalue())
     write_json(folder / "provenance.json", provenance(study, findings))
-    write_text(folder / "report.html", render(findings, folder, audio=audio))
+    write_text(
+        folder / "report.html", render(typed_findings(findings, folder), folder, audio=audio)
+    )
 
 
 def write_json(path: Path, data: dict[str, Any]) -> None:

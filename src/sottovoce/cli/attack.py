@@ -275,9 +275,11 @@ def _keep(
 
 
 def _show(records: list[dict[str, Any]], notes: tuple[str, ...], out: Path) -> None:
-    from sottovoce.report.attack import print_attacks
+    from sottovoce.audit.typed_findings import typed_attributes, typed_record
+    from sottovoce.report.attacks import print_attacks
 
-    print_attacks(records, notes)
+    attributes = typed_attributes(records[0]["attributes"])
+    print_attacks([typed_record(record) for record in records], attributes, notes)
     first = out / records[0]["attacker"]["name"]
     click.echo(f"Next: sottovoce measure {first / 'scores.parquet'}")
     click.echo(f"      sottovoce reidentify --attack {first}")

@@ -91,9 +91,10 @@ def command(
     if json_to is not None:
         write_json(done.findings, json_to)
     if json_to != "-":
-        from sottovoce.report.verdict import print_verdict
+        from sottovoce.audit.typed_findings import typed_findings
+        from sottovoce.report.attacks import print_audit
 
-        print_verdict(done.findings)
+        print_audit(typed_findings(done.findings, target))
         click.echo(f"The report: {target / 'report.html'}")
     return 1 if done.exceeded else 0
 

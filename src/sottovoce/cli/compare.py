@@ -56,9 +56,9 @@ def command(
             f"{audits[0]}: audits and score sets cannot be mixed; name audits only, or one of its "
             "attacks/…/scores.parquet"
         )
-    from sottovoce.measure import measure_scores
+    from sottovoce.measure import measure_scores, score_curves
     from sottovoce.measure.readers import read_scores
-    from sottovoce.report.score_set import print_comparison, write_figures
+    from sottovoce.report.scores import print_comparison, write_score_figures
 
     if not 2 <= len(scores) <= MAX_SETS:
         raise click.UsageError(f"name 2 to {MAX_SETS} score files; use measure for a single one")
@@ -78,7 +78,8 @@ def command(
             )
         summaries.append(replace(summary, name=name))
     if figures is not None:
-        write_figures(dict(zip(names, sources, strict=True)), figures)
+        curves = map(score_curves, sources)
+        write_score_figures(dict(zip(names, curves, strict=True)), figures)
     if json_to is not None:
         origin = provenance(
             list(scores),
@@ -95,15 +96,17 @@ def command(
 
 def _compare_audits(folders: tuple[Path, ...], json_to: str | None) -> None:
     """Show the rows of several audits in one table."""
+    from sottovoce.audit.typed_findings import typed_findings
     from sottovoce.audit.verify import load
-    from sottovoce.report.verdict import print_audits
+    from sottovoce.report.attacks import print_audits
 
     named = dict(zip(distinct_names(folders), map(load, folders), strict=True))
     if json_to is not None:
         rows = [{"audit": name, **row} for name, audit in named.items() for row in audit["rows"]]
         write_json({"rows": rows}, json_to)
     if json_to != "-":
-        print_audits(named)
+        typed = map(typed_findings, named.values(), folders)
+        print_audits(dict(zip(named, typed, strict=True)))
 
 
 def distinct_names(paths: tuple[Path, ...]) -> list[str]:

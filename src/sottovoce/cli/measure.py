@@ -79,9 +79,10 @@ def command(
             progress=progress,
         )
     if figures is not None:
-        from sottovoce.report.score_set import write_figures
+        from sottovoce.measure import score_curves
+        from sottovoce.report.scores import write_score_figures
 
-        write_figures({source.name: source}, figures)
+        write_score_figures({source.name: score_curves(source)}, figures)
     if json_to is not None:
         origin = provenance(
             [path for path in (scores, trials, utt2spk) if path is not None],
@@ -93,6 +94,6 @@ def command(
         )
         write_json({**summary.to_dict(), "provenance": origin}, json_to)
     if json_to != "-":
-        from sottovoce.report.score_set import print_summary
+        from sottovoce.report.scores import print_summary
 
         print_summary(summary)

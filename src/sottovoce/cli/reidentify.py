@@ -84,7 +84,10 @@ def command(
     """
     from sottovoce.measure.reidentification import reidentify
     from sottovoce.measure.reidentification_settings import ReidentificationSettings
-    from sottovoce.report.reidentification import print_study, write_study_figures
+    from sottovoce.report.reidentification import (
+        print_reidentification,
+        write_reidentification_figures,
+    )
 
     settings = ReidentificationSettings(
         lengths=split_numbers("--lengths", lengths),
@@ -112,13 +115,13 @@ def command(
         )
     result = replace(result, notes=(*result.notes, *inputs.notes))
     if figures is not None:
-        write_study_figures(result, figures)
+        write_reidentification_figures(result, figures)
     if json_to is not None:
         fields = {name: getattr(settings, name) for name in settings.__slots__}
         origin = provenance(inputs.files, **inputs.settings, **fields)
         write_json({**result.to_dict(), "provenance": origin}, json_to)
     if json_to != "-":
-        print_study(result)
+        print_reidentification(result)
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,7 +152,15 @@ class Example(Record):
     utterance: str
     speaker: str
     original: str
+    """File of the original recording, which may hold more than this utterance."""
     anonymised: str
+    """File of the anonymised recording, relative to the audit's folder."""
+    start: float | None = optional()
+    """Where the utterance begins in the original's file, in seconds; None for its beginning."""
+    end: float | None = optional()
+    """Where it ends, in seconds; None for the end of the file."""
+    channel: int | None = optional()
+    """The channel of the original's file, from 0; None for all of them."""
 
 
 @dataclass(frozen=True, slots=True)

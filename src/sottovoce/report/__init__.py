@@ -1,1 +1,4 @@
-"""What was measured, for a person: tables, figures and readings in plain words."""
+"""Results for a person: tables, figures, verdicts in plain words, and pages of one file.
+
+Everything here takes typed findings and computes nothing: no score is read, no measure calculated.
+"""

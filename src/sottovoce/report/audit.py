@@ -5,36 +5,35 @@ The verdict comes first, in plain words; then every number; then what it rests o
 
 from __future__ import annotations
 
+from html import escape
 from pathlib import Path
-from typing import Any
 
 from sottovoce import __version__
-from sottovoce.report.audit_details import details, provenance
-from sottovoce.report.audit_tables import (
-    EER_WARNING,
-    by_anonymiser,
-    exceeded_by,
-    limits_table,
-    mark,
-    summary_table,
-    utility_notes,
-    utility_table,
-)
-from sottovoce.report.gauge import gauge
-from sottovoce.report.listening import listening
-from sottovoce.report.page import Markup, bullets, counted, document, element, folded, joined
-from sottovoce.report.readings import (
+from sottovoce.findings import AttackRow, AuditFindings, CurvePoint, Reidentification
+from sottovoce.report.audit_details import attack_details, methods_section, provenance_section
+from sottovoce.report.audit_tables import EER_WARNING, exceeded_by, limits_table, summary_table
+from sottovoce.report.audit_verdicts import (
     WEAK,
-    Found,
-    crowd,
-    overall,
-    percent,
-    speech,
-    strongest,
-    verdict,
+    anonymiser_verdict,
+    audit_verdict,
+    rows_by_anonymiser,
+    same_point,
+    strongest_attack,
 )
-from sottovoce.report.sources import METHODS
-from sottovoce.report.tradeoff import tradeoffs
+from sottovoce.report.formats import counted, interval_in_brackets, percent, speech_of_length
+from sottovoce.report.html import (
+    Content,
+    Markup,
+    bullets,
+    document,
+    element,
+    folded,
+    joined,
+    mark,
+)
+from sottovoce.report.listening import listening
+from sottovoce.report.utility import tradeoff_panels, utility_notes, utility_table
+from sottovoce.report.verdicts import headline_point
 
 CONTENTS = {
     "verdict": "Verdict",
@@ -45,114 +44,131 @@ CONTENTS = {
     "methods": "Methods",
     "provenance": "Provenance",
 }
+"""Headings of the sections by their ids."""
 
 CARDS = 6
 """Verdicts shown at once; those of further anonymisers are folded."""
 
+SYNTHETIC = (
+    "Synthetic speech: the voices of this study were made by a computer. Its figures show that "
+    "the tools work; they say nothing about people."
+)
 
-def render(findings: dict[str, Any], folder: Path, *, audio: bool = True) -> str:
-    """The page of an audit whose score sets and recordings lie in ``folder``.
+GENDERS = {"f": "women", "m": "men", "": "not stated"}
 
-    ``findings`` is what ``measures.json`` holds.
+
+def render(findings: AuditFindings, folder: Path, *, audio: bool = True) -> str:
+    """Write the page of an audit.
+
+    Parameters
+    ----------
+    findings : AuditFindings
+        Everything that the audit found.
+    folder : Path
+        The audit's folder, with its recordings and its ``provenance.json``.
+    audio : bool, default True
+        Put recordings to listen to on the page.
+
+    Returns
+    -------
+    str
+        HTML of one file that fetches nothing; the same findings give the same text.
     """
-    heard = listening(findings, folder) if audio else {}
+    players = listening(findings.anonymisers, folder) if audio else {}
     return document(
-        f"{findings['name']}: what voices still give away",
+        f"{findings.name}: what voices still give away",
         _header(findings, audio),
         element(
             "main",
-            _section("verdict", _verdicts(findings), _untested(findings), _limits(findings)),
+            _section("verdict", _verdicts(findings), _not_tested(findings), _limits(findings)),
             _section("numbers", _numbers(findings)),
-            _section("details", details(findings, folder)),
+            _section("details", attack_details(findings)),
             _section("utility", _utility(findings)),
-            _section("listen", _listen(heard)) if heard else None,
-            _section("methods", _methods()),
-            _section("provenance", provenance(findings, folder)),
+            _section("listen", _listen(players)) if players else None,
+            _section("methods", methods_section()),
+            _section("provenance", provenance_section(findings, folder)),
         ),
         element("footer", element("p", f"Written by sottovoce {__version__}.")),
     )
 
 
-def _section(name: str, *content: Any) -> Markup:
+def _section(name: str, *content: Content) -> Markup:
     heading = element("h2", CONTENTS[name], id=name)
     return element("section", heading, *content, aria_labelledby=name)
 
 
-def _header(findings: Found, audio: bool) -> Markup:
+def _header(findings: AuditFindings, audio: bool) -> Markup:
     links = [
-        element("a", words, href=f"#{name}")
-        for name, words in CONTENTS.items()
+        element("a", heading, href=f"#{name}")
+        for name, heading in CONTENTS.items()
         if audio or name != "listen"
     ]
-    made_up = (
-        "Synthetic speech: the voices of this study were made by a computer. Its figures show that "
-        "the tools work; they say nothing about people."
-    )
     return element(
         "header",
         element("p", "sottovoce audit", class_="kicker"),
-        element("h1", f"{findings['name']}: what voices still give away"),
-        element("p", _about(findings)),
-        element("p", made_up, class_="notice") if findings.get("synthetic") else None,
+        element("h1", f"{findings.name}: what voices still give away"),
+        element("p", _description(findings)),
+        element("p", SYNTHETIC, class_="notice") if findings.synthetic else None,
         element("nav", bullets(links), aria_label="Contents"),
     )
 
 
-def _about(findings: Found) -> str:
-    corpus, training = findings["corpus"], findings.get("training") or {}
-    genders = {"f": "women", "m": "men", "": "not stated"}
-    listed = ", ".join(
-        f"{count:,} {genders.get(name, name)}"
-        for name, count in corpus.get("genders", {}).items()
-        if count
+def _description(findings: AuditFindings) -> str:
+    """Say who was attacked, with how much speech, and what attackers trained on."""
+    corpus, training = findings.corpus, findings.training
+    genders = ", ".join(
+        f"{count:,} {GENDERS.get(name, name)}" for name, count in corpus.genders.items() if count
     )
-    kind = "synthetic voices" if findings.get("synthetic") else "people"
-    text = (
-        f"{corpus['name']}: {corpus['speakers']:,} {kind}{f' ({listed})' if listed else ''}, "
-        f"{corpus['utterances']:,} recordings, {_duration(corpus['hours'])}."
+    kind = "synthetic voices" if findings.synthetic else "people"
+    some = (
+        ""
+        if corpus.attacked_speakers == corpus.speakers
+        else (f" of {corpus.attacked_speakers:,} of them")
     )
-    attacked = corpus.get("attacked_speakers", corpus["speakers"])
-    whose = "" if attacked == corpus["speakers"] else f" of {attacked:,} of them"
-    text += (
-        f" Attacked: {counted(corpus['trial'], 'recording')}{whose}; the attacker knows "
-        f"{counted(corpus['enrol'], 'other')} of the same speakers."
-    )
-    if training:
-        same = training.get("part_of_corpus")
-        where = "the same corpus" if same else training["name"]
-        text += (
-            f" Attackers trained on {counted(training['speakers'], 'other speaker')} "
-            f"({counted(training['utterances'], 'recording')}) of {where}."
-        )
-    if corpus.get("excluded"):
-        left = counted(len(corpus["excluded"]), "recording")
-        text += f" Left out: {left}, listed under provenance."
-    return text
+    source = "the same corpus" if training.part_of_corpus else training.name
+    sentences = [
+        f"{corpus.name}: {corpus.speakers:,} {kind}{f' ({genders})' if genders else ''}, "
+        f"{corpus.utterances:,} recordings, {_duration(corpus.hours)}.",
+        f"Attacked: {counted(corpus.trial, 'recording')}{some}; the attacker knows "
+        f"{counted(corpus.enrol, 'other')} of the same speakers.",
+        f"Attackers trained on {counted(training.speakers, 'other speaker')} "
+        f"({counted(training.utterances, 'recording')}) of {source}.",
+    ]
+    if corpus.excluded:
+        excluded = counted(len(corpus.excluded), "recording")
+        sentences.append(f"Left out: {excluded}, listed under provenance.")
+    return " ".join(sentences)
 
 
 def _duration(hours: float) -> str:
-    """Hours, minutes or seconds, whichever says it in a small number."""
+    """Write hours, minutes or seconds, whichever gives a small number."""
     for unit, size in (("h", 1.0), ("min", 60.0)):
         if hours * size >= 1:
             return f"{hours * size:.3g} {unit}"
     return f"{hours * 3600:.0f} s"
 
 
-def _verdicts(findings: Found) -> Markup:
-    tried = by_anonymiser(findings)
-    cards = [_card(findings, label, rows) for label, rows in tried.items() if rows]
-    rest = [element("div", *cards[CARDS:], class_="verdicts")] if cards[CARDS:] else []
+# ---------------------------------------------------------------------------------- verdicts
+
+
+def _verdicts(findings: AuditFindings) -> Markup:
+    rows_of = rows_by_anonymiser(findings)
+    cards = [_card(findings, label, rows) for label, rows in rows_of.items() if rows]
+    further = cards[CARDS:]
     return joined(
         [
-            element("p", overall(tried), class_="lead"),
+            element("p", audit_verdict(rows_of), class_="lead"),
             element("div", *cards[:CARDS], class_="verdicts"),
-            *(
-                folded(f"{len(cards) - CARDS:,} more anonymisers", one, class_="row")
-                for one in rest
-            ),
+            folded(
+                f"{len(further):,} more anonymisers",
+                element("div", *further, class_="verdicts"),
+                class_="row",
+            )
+            if further
+            else None,
             element(
                 "p",
-                f"In brackets: {percent(findings['confidence'])} intervals over "
+                f"In brackets: {percent(findings.confidence)} intervals over "
                 "speakers. Each verdict rests on the strongest attack that was tried; it is a "
                 "lower limit of the risk, never an upper one.",
                 class_="soft",
@@ -161,51 +177,111 @@ def _verdicts(findings: Found) -> Markup:
     )
 
 
-def _card(findings: Found, label: str, rows: list[Found]) -> Markup:
-    found = verdict(rows, findings["originals"])
-    synthetic = mark("synthetic", "doubt") if findings.get("synthetic") else None
-    over = sum(len(exceeded_by(findings, row)) for row in rows)
-    limits = mark(f"{counted(over, 'limit')} exceeded", "bad") if over else None
-    doubts = joined(
-        [element("p", mark(WEAK, "doubt")), bullets(found.doubts)] if found.doubts else []
-    )
+def _card(findings: AuditFindings, label: str, rows: list[AttackRow]) -> Markup:
+    strongest = strongest_attack(rows)
+    originals = findings.originals_for(strongest.linkage).reidentification
+    verdict = anonymiser_verdict(rows, originals)
+    exceeded = sum(len(exceeded_by(findings, row)) for row in rows)
+    limits = mark(f"{counted(exceeded, 'limit')} exceeded", "bad") if exceeded else None
+    doubts = [element("p", mark(WEAK, "doubt")), bullets(verdict.doubts)] if verdict.doubts else []
     return element(
         "article",
-        element("h3", label, " ", synthetic),
-        element("p", mark(found.headline, found.kind), " ", limits),
-        element("p", found.finding, class_="finding"),
-        gauge(strongest(rows), findings["originals"]),
-        bullets(found.further),
-        doubts,
-        class_=f"card {found.kind}",
+        element("h3", label, " ", mark("synthetic", "doubt") if findings.synthetic else None),
+        element("p", mark(verdict.headline, verdict.kind), " ", limits),
+        element("p", verdict.finding, class_="finding"),
+        _gauge(strongest.reidentification, originals),
+        bullets(verdict.further),
+        *doubts,
+        class_=f"card {verdict.kind}",
     )
 
 
-def _limits(findings: Found) -> Markup | None:
-    found = limits_table(findings)
-    if found is None:
+GAUGE_WIDTH, GAUGE_HEIGHT, GAUGE_TOP, GAUGE_THICKNESS, GAUGE_MARGIN = 560, 66, 26, 16, 4
+
+
+def _gauge(result: Reidentification, originals: Reidentification) -> Markup | None:
+    """Draw Linkability on a bar, between chance and what it is without anonymisation."""
+    point = headline_point(result.linkability)
+    if point is None:
         return None
-    broken = sum(one["exceeded"] for one in findings["limits"])
-    words = f"{broken:,} of {len(findings['limits']):,} exceeded"
-    return folded(f"Limits of this study: {words}", found, shown=bool(broken))
+    before = same_point(originals, point)
+    title = f"{percent(point.value)}{interval_in_brackets(point.low, point.high)}, chance "
+    title += percent(point.chance)
+    title += "" if before is None else f", originals {percent(before.value)}"
+    bar = f'x="{GAUGE_MARGIN}" y="{GAUGE_TOP}" height="{GAUGE_THICKNESS}"'
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {GAUGE_WIDTH} {GAUGE_HEIGHT}" '
+        'role="img" font-family="system-ui, sans-serif" font-size="13" fill="#222">',
+        f"<title>Linkability: {escape(title)}</title>",
+        f'<rect class="track" {bar} width="{GAUGE_WIDTH - 2 * GAUGE_MARGIN}"/>',
+        f'<rect class="bar" {bar} width="{_gauge_x(point.value) - GAUGE_MARGIN:.1f}"/>',
+        *_gauge_interval(point),
+        _gauge_tick(point.chance, f"chance {percent(point.chance)}", below=True),
+        _gauge_tick(point.value, f"Linkability {percent(point.value)}", below=False),
+    ]
+    if before is not None:
+        parts.append(_gauge_tick(before.value, f"originals {percent(before.value)}", below=True))
+    return element("div", Markup("".join([*parts, "</svg>"])), class_="gauge")
 
 
-def _untested(findings: Found) -> Markup:
-    given = bullets(findings.get("not_tested", []))
+def _gauge_x(share: float) -> float:
+    return GAUGE_MARGIN + share * (GAUGE_WIDTH - 2 * GAUGE_MARGIN)
+
+
+def _gauge_interval(point: CurvePoint) -> list[str]:
+    """Draw the interval as a line through the bar."""
+    if point.low is None or point.high is None:
+        return []
+    low, high = _gauge_x(point.low), _gauge_x(point.high)
+    path = f"M{low:.1f} {GAUGE_TOP + GAUGE_THICKNESS / 2 - 4}v8m0-4H{high:.1f}m0-4v8"
+    return [
+        f'<path class="halo" d="{path}" fill="none" stroke-width="6"/>',
+        f'<path d="{path}" fill="none" stroke="#222" stroke-width="2"/>',
+    ]
+
+
+def _gauge_tick(share: float, label: str, *, below: bool) -> str:
+    x = _gauge_x(share)
+    anchor = "end" if x > GAUGE_WIDTH * 0.6 else "start" if x < GAUGE_WIDTH * 0.3 else "middle"
+    y, text_y = GAUGE_TOP - 6, GAUGE_TOP - 10
+    if below:
+        y, text_y = GAUGE_TOP + GAUGE_THICKNESS, GAUGE_HEIGHT - 6
+    return (
+        f'<path d="M{x:.1f} {y}v6" stroke="#222" stroke-width="2"/>'
+        f'<text x="{x:.1f}" y="{text_y}" text-anchor="{anchor}">{escape(label)}</text>'
+    )
+
+
+def _limits(findings: AuditFindings) -> Markup | None:
+    if not findings.limits:
+        return None
+    exceeded = len(findings.exceeded_limits)
+    return folded(
+        f"Limits of this study: {exceeded:,} of {len(findings.limits):,} exceeded",
+        limits_table(findings.limits).to_html(),
+        is_open=bool(exceeded),
+    )
+
+
+def _not_tested(findings: AuditFindings) -> Markup:
     return joined(
         [
             element("h3", "What was not tested"),
-            given or element("p", "The study does not say."),
+            bullets(findings.not_tested) or element("p", "The study does not say."),
         ]
     )
 
 
-def _numbers(findings: Found) -> Markup:
-    smallest = crowd(findings["originals"], "linkability")
-    length = "" if smallest is None else f" Of {speech(smallest['length'])}."
+# ---------------------------------------------------------------------------- other sections
+
+
+def _numbers(findings: AuditFindings) -> Markup:
+    points = [headline_point(row.reidentification.linkability) for row in findings.originals]
+    point = next((point for point in points if point is not None), None)
+    length = "" if point is None else f" Of {speech_of_length(point.length)}."
     return joined(
         [
-            summary_table(findings),
+            summary_table(findings).to_html(),
             element("p", "This table scrolls sideways.", class_="soft narrow"),
             element("p", "Small: intervals over speakers.", length, class_="soft"),
             element("p", EER_WARNING),
@@ -213,28 +289,18 @@ def _numbers(findings: Found) -> Markup:
     )
 
 
-def _utility(findings: Found) -> Markup:
-    drawn = tradeoffs(findings)
+def _utility(findings: AuditFindings) -> Markup:
+    panels = tradeoff_panels(findings)
     return joined(
         [
-            utility_table(findings),
+            utility_table(findings).to_html(),
             bullets(utility_notes(findings), class_="soft"),
-            element("h3", "Risk against what is kept") if drawn else None,
-            element("div", *drawn, class_="figures") if drawn else None,
+            element("h3", "Risk against what is kept") if panels else None,
+            element("div", *panels, class_="figures") if panels else None,
         ]
     )
 
 
-def _listen(heard: dict[str, Markup]) -> Markup:
-    parts: list[Any] = []
-    for label, pairs in heard.items():
-        parts += [element("h3", label), pairs]
+def _listen(players: dict[str, Markup]) -> Markup:
+    parts = [joined([element("h3", label), pairs]) for label, pairs in players.items()]
     return joined(parts)
-
-
-def _methods() -> Markup:
-    parts = []
-    for name, words, papers in METHODS:
-        source = element("small", f" {papers}.") if papers else None
-        parts += [element("dt", name), element("dd", words, source)]
-    return element("dl", *parts)

@@ -1,159 +1,256 @@
-"""The lower half of an audit's page: each attack with its figures, and where it all comes from."""
+"""The lower half of an audit's page: each attack with its figures, the methods, provenance."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from sottovoce import __version__
-from sottovoce.measure.catalogue import MEASURES
-from sottovoce.measure.readers import read_scores
-from sottovoce.measure.tally import Tally
-from sottovoce.report.audit_figures import (
-    people_figure,
-    population_figures,
-    score_figures,
-    similarity_figure,
+from sottovoce.core.records import to_json
+from sottovoce.findings import (
+    AnonymiserFinding,
+    AttackRow,
+    AuditFindings,
+    NotMeasured,
+    Provenance,
 )
-from sottovoce.report.audit_tables import (
-    by_anonymiser,
-    decimals,
-    exact,
-    groups_table,
-    mark,
-    ranged,
-    trust_table,
+from sottovoce.findings.files import PROVENANCE, read_provenance
+from sottovoce.report.audit_tables import groups_table, measures_table, trust_table
+from sottovoce.report.audit_verdicts import (
+    WEAK,
+    attack_name,
+    attacker_sentence,
+    attribute_sentences,
+    rows_by_anonymiser,
 )
-from sottovoce.report.page import Markup, bullets, counted, element, folded, joined, table
-from sottovoce.report.readings import WEAK, Found, attack_name, attribute, crowd, percent
+from sottovoce.report.formats import counted, percent
+from sottovoce.report.html import Markup, bullets, element, folded, joined, mark
+from sottovoce.report.panels import (
+    people_panel,
+    population_panels,
+    score_panels,
+    similarity_panel,
+)
+from sottovoce.report.verdicts import headline_point
+
+LONGEST_LABEL = 32
+"""Letters of an anonymiser's name that a legend has room for."""
+
+# ------------------------------------------------------------------------- attack by attack
 
 
-def details(findings: Found, folder: Path) -> Markup:
-    """Every attack folded, the first shown: figures, people, groups, attributes, trust."""
-    originals = Tally.of(read_scores(folder / findings["originals"]["scores"]))
-    known = {one["anonymiser"]: one for one in findings["anonymisers"]}
-    parts: list[Any] = []
-    shown = True
-    for label, rows in by_anonymiser(findings).items():
-        parts += [element("h3", label), _card(known.get(label, {}))]
+def attack_details(findings: AuditFindings) -> Markup:
+    """Build every attack, folded, the first one open: figures, people, groups, trust.
+
+    Parameters
+    ----------
+    findings : AuditFindings
+        An audit.
+    """
+    anonymisers = {anonymiser.anonymiser: anonymiser for anonymiser in findings.anonymisers}
+    parts: list[Markup | None] = []
+    is_open = True
+    for label, rows in rows_by_anonymiser(findings).items():
+        anonymiser = anonymisers.get(label)
+        parts += [element("h3", label), None if anonymiser is None else _method(anonymiser)]
         for row in rows:
-            scores = read_scores(folder / row["scores"])
-            figures = [
-                *score_figures(row, scores, originals),
-                *population_figures(row, findings["originals"]),
-                people_figure(row),
-            ]
-            parts.append(_attack(row, figures, shown=shown))
-            shown = False
-        matrices = similarity_figure(known.get(label, {}).get("similarity") or {})
-        if matrices is not None:
-            heading = f"{label}: voice similarity matrices"
-            inside = element("div", matrices, class_="figures")
-            parts.append(folded(heading, inside, class_="row"))
+            parts.append(_attack(findings, row, is_open=is_open))
+            is_open = False
+        if anonymiser is not None and not isinstance(anonymiser.similarity, NotMeasured):
+            matrices = element("div", similarity_panel(anonymiser.similarity), class_="figures")
+            parts.append(folded(f"{label}: voice similarity matrices", matrices, class_="row"))
     return joined(parts)
 
 
-def _card(one: Found) -> Markup | None:
-    """What the anonymiser does and leaves."""
-    card = one.get("card")
-    if not card:
-        return None
-    settings = ", ".join(f"{name} = {value}" for name, value in one.get("settings", {}).items())
+def _method(anonymiser: AnonymiserFinding) -> Markup:
+    """Describe the anonymiser: what it does, keeps and leaves."""
+    card = anonymiser.card
+    settings = ", ".join(f"{name} = {value}" for name, value in anonymiser.settings.items())
     return element(
         "p",
-        f"{card['summary']} Keeps {', '.join(card['keeps'])}. {card['leaks']} "
-        f"Reversible: {card['reversible']}. ",
+        f"{card.summary} Keeps {', '.join(card.keeps)}. {card.leaks} "
+        f"Reversible: {card.reversible}. ",
         f"Settings: {settings}. " if settings else None,
-        element("small", f"{card['reference']}."),
+        element("small", f"{card.reference}."),
     )
 
 
-def _attack(row: Found, figures: Sequence[Markup | None], *, shown: bool) -> Markup:
-    trusted = row["trust"]["trustworthy"]
-    linked = crowd(row, "linkability")
-    heading = joined(
-        [
-            f"{row['anonymiser']}: {attack_name(row)} attacker",
-            f", Linkability {percent(linked['value'])}" if linked else None,
-            None if trusted else joined([" ", mark(WEAK, "doubt")]),
-        ]
-    )
-    told = [line for one in row.get("attributes", {}).items() for line in attribute(*one)]
-    notes = row.get("reidentification", {}).get("notes", [])
+def _attack(findings: AuditFindings, row: AttackRow, *, is_open: bool) -> Markup:
+    trusted = row.trust.trustworthy
+    attributes = attribute_sentences(row)
+    groups = groups_table(row)
     return folded(
-        heading,
-        element("p", f"This attacker {row['attacker_summary'].rstrip('.')}."),
-        bullets([f"Careful: {line}." for line in row.get("warnings", [])]),
-        None if trusted else bullets([f"{WEAK}: {why}." for why in row["trust"]["reasons"]]),
-        _measures(row),
-        element("div", *figures, class_="figures"),
-        groups_table(row),
-        element("p", " ".join(told)) if told else None,
-        folded("Can this attacker be trusted?", trust_table(row), shown=not trusted),
-        bullets(notes, class_="soft"),
-        shown=shown,
+        _attack_heading(row),
+        element("p", attacker_sentence(row)),
+        bullets([f"Careful: {warning}." for warning in row.scores.warnings]),
+        None if trusted else bullets([f"{WEAK}: {reason}." for reason in row.trust.reasons]),
+        folded("All measures of the scores", measures_table(row.scores).to_html()),
+        element("div", *_panels(findings, row), class_="figures"),
+        None if groups is None else groups.to_html(),
+        element("p", " ".join(attributes)) if attributes else None,
+        folded("Can this attacker be trusted?", trust_table(row).to_html(), is_open=not trusted),
+        bullets(row.reidentification.notes, class_="soft"),
+        is_open=is_open,
         class_="row",
     )
 
 
-def _measures(row: Found) -> Markup:
-    """All measures of the scores, with chance level and direction."""
-    rows = []
-    for name, found in row["measures"].items():
-        measure = MEASURES[name]
-        shown = exact if measure.unit == "%" else decimals(3)
-        chance = shown(found.get("chance"))
-        rows.append((measure.label, ranged(found, shown), chance, measure.direction))
-    whole = table(
-        "Measures of the scores", ("measure", "value", "chance", "reads"), rows, words=(3,)
+def _attack_heading(row: AttackRow) -> Markup:
+    point = headline_point(row.reidentification.linkability)
+    return joined(
+        [
+            f"{row.anonymiser}: {attack_name(row)} attacker",
+            None if point is None else f", Linkability {percent(point.value)}",
+            None if row.trust.trustworthy else joined([" ", mark(WEAK, "doubt")]),
+        ]
     )
-    return folded("All measures of the scores", whole)
 
 
-def provenance(findings: Found, folder: Path) -> Markup:
-    """With what, from what and how: versions, seed, encoder, what was left out, the study."""
-    record = _record(folder)
-    encoder = findings.get("encoder") or {}
-    stated = {
-        "sottovoce": record.get("version", __version__),
-        "Python": record.get("python"),
-        **record.get("libraries", {}),
-        "seed": findings.get("study", {}).get("seed"),
-        "draws": record.get("draws"),
-        "confidence of intervals": percent(findings["confidence"]),
-        "encoder": encoder.get("name"),
-        "encoder's origin": encoder.get("origin"),
-        "encoder's licence": encoder.get("licence"),
-        "encoder's SHA-256": encoder.get("sha256"),
-        **{f"SHA-256 of {k}": one["sha256"] for k, one in record.get("inputs", {}).items()},
-    }
+def _panels(findings: AuditFindings, row: AttackRow) -> list[Markup | None]:
+    originals = findings.originals_for(row.linkage)
+    label = row.anonymiser
+    if len(label) > LONGEST_LABEL:
+        label = f"{label[: LONGEST_LABEL - 1]}…"
+    return [
+        *score_panels({"original": originals.curves, f"{label}, {row.attacker}": row.curves}),
+        *population_panels(row.reidentification, originals.reidentification),
+        people_panel(row.reidentification),
+    ]
+
+
+# -------------------------------------------------------------------------------- provenance
+
+
+def provenance_section(findings: AuditFindings, folder: Path) -> Markup:
+    """Build versions, seed, encoder, recordings left out, and the study.
+
+    Parameters
+    ----------
+    findings : AuditFindings
+        An audit.
+    folder : Path
+        Its folder, whose ``provenance.json`` is shown if it has been written.
+    """
+    record = read_provenance(folder) if (folder / PROVENANCE).is_file() else None
     parts = []
-    for name, value in stated.items():
+    for name, value in _provenance_entries(findings, record).items():
         if value is not None:
             parts += [element("dt", name), element("dd", value)]
-    study = json.dumps(findings.get("study", {}), indent=2, ensure_ascii=False)
+    study = json.dumps(to_json(findings.study), indent=2, ensure_ascii=False)
     return joined(
         [
             element("dl", *parts),
-            *(_excluded(findings.get(part) or {}, part) for part in ("corpus", "training")),
+            _excluded(f"{findings.corpus.name} (corpus)", findings.corpus.excluded),
+            _excluded(f"{findings.training.name} (training)", findings.training.excluded),
             folded("The study as it was given", element("pre", study)),
         ]
     )
 
 
-def _record(folder: Path) -> dict[str, Any]:
-    """What the audit wrote down about its making, if it has done so already."""
-    path = folder / "provenance.json"
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    return found
+def _provenance_entries(
+    findings: AuditFindings, record: Provenance | None
+) -> dict[str, str | None]:
+    encoder = findings.encoder
+    seed = findings.study.get("seed")
+    return {
+        "sottovoce": __version__ if record is None else record.version,
+        "Python": None if record is None else record.python,
+        **({} if record is None else record.libraries),
+        "seed": None if seed is None else str(seed),
+        "draws": None if record is None else record.draws,
+        "confidence of intervals": percent(findings.confidence),
+        "encoder": encoder.name,
+        "encoder's origin": encoder.origin,
+        "encoder's licence": encoder.licence,
+        "encoder's SHA-256": encoder.sha256,
+        **(
+            {}
+            if record is None
+            else {f"SHA-256 of {name}": corpus.sha256 for name, corpus in record.inputs.items()}
+        ),
+    }
 
 
-def _excluded(part: Found, name: str) -> Markup:
-    """Recordings that were left out, counted and listed."""
-    left = part.get("excluded", [])
-    where = f"{part.get('name', name)} ({name})"
-    if not left:
-        return element("p", f"Left out of {where}: nothing.")
-    return folded(f"Left out of {where}: {counted(len(left), 'recording')}", bullets(left))
+def _excluded(name: str, reasons: tuple[str, ...]) -> Markup:
+    """List the recordings that were left out."""
+    if not reasons:
+        return element("p", f"Left out of {name}: nothing.")
+    return folded(f"Left out of {name}: {counted(len(reasons), 'recording')}", bullets(reasons))
+
+
+# ----------------------------------------------------------------------------------- methods
+
+
+def methods_section() -> Markup:
+    """Build the list of what is measured, how, and whose work that is."""
+    parts = []
+    for name, text, papers in METHODS:
+        source = element("small", f" {papers}.") if papers else None
+        parts += [element("dt", name), element("dd", text, source)]
+    return element("dl", *parts)
+
+
+METHODS = (
+    (
+        "Attackers",
+        "Speech is split into enrolment (whose speaker the attacker knows) and trials. An encoder "
+        "turns recordings into vectors, a linkage function scores pairs. What an attacker may "
+        "enrol with and train on follows from what it knows.",
+        "Srivastava, Vauquier, Sahidullah, Bellet, Tommasi and Vincent, Evaluating voice "
+        "conversion-based privacy protection against informed attackers, ICASSP 2020; Tomashenko "
+        "et al., The VoicePrivacy 2020 Challenge: results and findings, Computer Speech & Language "
+        "74, 2022",
+    ),
+    (
+        "Linkability and Singling Out",
+        "Linkability: the share of trials for which the true speaker scores highest among N "
+        "enrolled; chance 1/N. Singling Out: the share of populations in which a rule made from "
+        "one person's speech fits exactly one recording; a random rule does in 1/e = 36.8 %.",
+        "Vauquier, Srivastava, Hosseini and Vincent, Legally validated evaluation framework for "
+        "voice anonymization, 2025; after Article 29 Working Party, Opinion 05/2014, and Cohen and "
+        "Nissim, Towards formalizing the GDPR's notion of singling out, PNAS 117(15), 2020",
+    ),
+    (
+        "D_ECE and worst case",
+        "How many bits the scores disclose on average over all priors (0 to 0.72), and the "
+        "strongest evidence for or against any one pair, with its category 0, A to F.",
+        "Nautsch, Patino, Tomashenko, Yamagishi, Noé, Bonastre, Todisco and Evans, The Privacy "
+        "ZEBRA: Zero Evidence Biometric Recognition Assessment, Interspeech 2020",
+    ),
+    (
+        "Linkability of scores D_sys; EER",
+        "D_sys: how far mated scores stand out where they occur, without any threshold. EER: the "
+        "error of an attacker who misses as often as it raises false alarms.",
+        "Maouche, Srivastava, Vauquier, Bellet, Tommasi and Vincent, A comparative study of speech "
+        "anonymization metrics, Interspeech 2020; Gomez-Barrero, Galbally, Rathgeb and Busch, "
+        "General framework to evaluate unlinkability in biometric template protection systems, "
+        "IEEE TIFS 13(6), 2018",
+    ),
+    (
+        "Similarity matrices, DeID and G_VD",
+        "Voices before and after compared with each other, speaker by speaker.",
+        "Noé, Bonastre, Matrouf, Tomashenko, Nautsch and Evans, Speech pseudonymisation assessment "
+        "using voice similarity matrices, Interspeech 2020",
+    ),
+    (
+        "Privacy against utility",
+        "Anonymisers by the strongest attack on them and by what they keep.",
+        "Srivastava, Maouche, Sahidullah, Vincent, Bellet, Tommasi, Tomashenko, Wang and "
+        "Yamagishi, Privacy and utility of x-vector based speaker anonymization, IEEE/ACM TASLP "
+        "30, 2022; COMPRISE, Deliverable D2.3, 2021",
+    ),
+    (
+        "Whether an attacker can be trusted",
+        "It must tell voices apart on originals, fit its own training speakers, fail under "
+        "exchanged names, and not be beaten by one that knows less or links otherwise.",
+        "Giomi, Boenisch, Wehmeyer and Tasnádi, A unified framework for quantifying privacy risk "
+        "in synthetic data, PoPETs 2023",
+    ),
+    (
+        "Intervals",
+        "Speakers are drawn again with replacement, since recordings of one person are not "
+        "independent; where speakers are unknown or too few, trials.",
+        "",
+    ),
+)
+"""What is measured, how, and the papers."""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import base64
 import io
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from sottovoce.core.errors import InputError
 from sottovoce.corpus.audio import load_audio, load_length
 from sottovoce.corpus.utterance import Utterance
-from sottovoce.report.page import Markup, element, joined
-from sottovoce.report.readings import Found
+from sottovoce.findings import AnonymiserFinding, Example
+from sottovoce.report.html import Markup, element, joined
 
 PAIRS = 3
 """Pairs an anonymiser at most."""
@@ -21,49 +23,63 @@ BUDGET = 3_000_000
 RATE = 16000
 
 
-def listening(findings: Found, folder: Path) -> dict[str, Markup]:
-    """By anonymiser, pairs to listen to: everybody's first pair, then second, while there is room.
+def listening(anonymisers: Sequence[AnonymiserFinding], folder: Path) -> dict[str, Markup]:
+    """Build players of original and anonymised recordings, by anonymiser.
 
-    FLAC, so that one hears the anonymiser and not the codec.
+    The first pair of every anonymiser comes first, then the second pairs, while there is room.
+    They are FLAC, so that one hears the anonymiser and not the codec.
+
+    Parameters
+    ----------
+    anonymisers : sequence of AnonymiserFinding
+        Their examples are shown.
+    folder : Path
+        The audit's folder, which paths of examples are relative to.
     """
-    said: dict[str, list[Markup]] = {one["anonymiser"]: [] for one in findings["anonymisers"]}
-    left, full = BUDGET, set[str]()
+    pairs: dict[str, list[Markup]] = {anonymiser.anonymiser: [] for anonymiser in anonymisers}
+    remaining, truncated = BUDGET, set[str]()
     for turn in range(PAIRS):
-        for one in findings["anonymisers"]:
-            examples = one.get("examples", [])
-            if turn >= len(examples):
+        for anonymiser in anonymisers:
+            if turn >= len(anonymiser.examples):
                 continue
             try:
-                pair, size = _pair(examples[turn], folder)
+                pair, size = _pair(anonymiser.examples[turn], folder)
             except InputError as error:
-                pair, size = element("p", f"Not to be heard: {error}", class_="soft"), 0
-            if size > left:
-                full.add(one["anonymiser"])
+                pair, size = element("p", f"Cannot be played: {error}", class_="soft"), 0
+            if size > remaining:
+                truncated.add(anonymiser.anonymiser)
                 continue
-            left -= size
-            said[one["anonymiser"]].append(pair)
-    return {name: _section(pairs, name in full) for name, pairs in said.items()}
+            remaining -= size
+            pairs[anonymiser.anonymiser].append(pair)
+    return {name: _section(players, name in truncated) for name, players in pairs.items()}
 
 
-def _section(pairs: list[Markup], full: bool) -> Markup:
-    more = "More were left out to keep the page small; they lie in the audit's folder."
-    return joined(
-        [
-            *pairs,
-            element("p", more, class_="soft") if full else None,
-            element("p", "No recordings to listen to.", class_="soft")
-            if not (pairs or full)
-            else None,
-        ]
-    )
+def _section(pairs: list[Markup], truncated: bool) -> Markup:
+    remark = None
+    if truncated:
+        remark = "More were left out to keep the page small; they are in the audit's folder."
+    elif not pairs:
+        remark = "No recordings to listen to."
+    return joined([*pairs, element("p", remark, class_="soft") if remark else None])
 
 
-def _pair(example: Found, folder: Path) -> tuple[Markup, int]:
+def _pair(example: Example, folder: Path) -> tuple[Markup, int]:
+    """Return both players, and how many characters their sound takes."""
     sides = {
-        "original": _sound(_place(example["original"], folder), example.get("start") or 0.0),
-        "anonymised": _sound(_place(example["anonymised"], folder)),
+        "original": _sound(
+            Utterance(
+                example.utterance,
+                _locate(example.original, folder),
+                example.speaker,
+                start=example.start,
+                end=example.end,
+                channel=example.channel,
+            )
+        ),
+        "anonymised": _sound(
+            Utterance(example.utterance, _locate(example.anonymised, folder), example.speaker)
+        ),
     }
-    name = str(example["utterance"])
     players = [
         element(
             "div",
@@ -73,28 +89,33 @@ def _pair(example: Found, folder: Path) -> tuple[Markup, int]:
                 controls=True,
                 preload="none",
                 src=data,
-                aria_label=f"{name}, {side}",
+                aria_label=f"{example.utterance}, {side}",
             ),
         )
         for side, data in sides.items()
     ]
-    label = element("div", name, " ", element("small", f"speaker {example['speaker']}"))
+    speaker = element("small", f"speaker {example.speaker}")
+    label = element("div", example.utterance, " ", speaker)
     return element("div", label, *players, class_="pair"), sum(map(len, sides.values()))
 
 
-def _place(path: str, folder: Path) -> Path:
-    """Beside the page, or where it was when the audit was run."""
+def _locate(path: str, folder: Path) -> Path:
+    """Return the path inside the audit's folder, or where it was when the audit was run."""
     inside = folder / path
     return inside if inside.exists() else Path(path)
 
 
-def _sound(path: Path, start: float = 0.0) -> str:
-    """The beginning of a recording, or of a part of it, as a data address."""
+def _sound(utterance: Utterance) -> str:
+    """Return the beginning of an utterance as a data address."""
     import soundfile
 
-    seconds = load_length(path).seconds
-    end = start + SECONDS if seconds > start + SECONDS else None
-    samples = load_audio(Utterance(path.stem, path, "one", start=start, end=end), RATE)
+    start = utterance.start or 0.0
+    end = utterance.end
+    if end is None and load_length(utterance.path).seconds > start + SECONDS:
+        end = start + SECONDS
+    elif end is not None:
+        end = min(end, start + SECONDS)
+    samples = load_audio(replace(utterance, end=end), RATE)
     buffer = io.BytesIO()
     soundfile.write(buffer, samples, RATE, format="FLAC", subtype="PCM_16")
     return f"data:audio/flac;base64,{base64.b64encode(buffer.getvalue()).decode()}"

@@ -1,4 +1,4 @@
-"""A small writer of line charts as SVG: no script, no fonts to fetch, told apart without colour.
+"""A small writer of line charts as SVG: no script, no fonts to fetch, readable without colour.
 
 Each line has its own dash pattern besides its colour (Okabe and Ito's palette, safe for colour-
 blind readers), and each chart a title and a description for those who do not see it.
@@ -7,7 +7,7 @@ blind readers), and each chart a title and a description for those who do not se
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -21,17 +21,39 @@ DASHES = ("", "8 4", "2 3", "10 3 2 3", "4 2", "14 4", "1 2")
 
 
 @dataclass(frozen=True, slots=True)
+class Figure:
+    """A drawing with its title and description."""
+
+    title: str
+    description: str
+    """What it shows, for those who do not see it."""
+    svg: str
+    """The whole SVG document; title and description are in it too."""
+
+
+@dataclass(frozen=True, slots=True)
 class Axis:
-    """The range of an axis, what it shows, and where its marks are."""
+    """The range of an axis, its label, and where its marks are."""
 
     label: str
     low: float
     high: float
     ticks: tuple[tuple[float, str], ...] = ()
+    """Position and text of each mark."""
 
     @classmethod
     def nice(cls, label: str, low: float, high: float, *, about: int = 6) -> Axis:
-        """An axis with marks at round numbers."""
+        """Build an axis with marks at round numbers.
+
+        Parameters
+        ----------
+        label : str
+            What the axis shows.
+        low, high : float
+            Its ends.
+        about : int, default 6
+            Roughly how many marks it has.
+        """
         step = _round_step((high - low) / about)
         first = math.ceil(low / step - 1e-9)
         last = math.floor(high / step + 1e-9)
@@ -47,13 +69,16 @@ def _round_step(rough: float) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Line:
-    """One line; ``style`` picks colour and dash pattern, ``fill`` shades the area under it."""
+    """One line of a chart."""
 
     name: str
+    """Its text in the legend."""
     x: ArrayLike
     y: ArrayLike
     style: int
+    """Number of its colour and dash pattern."""
     fill: bool = False
+    """Whether the area under it is shaded."""
     right: bool = False
     """Whether it is read on the right-hand axis."""
     points: bool = False
@@ -72,24 +97,48 @@ def line_chart(
     lines: Sequence[Line],
     *,
     right: Axis | None = None,
-) -> str:
-    """Draw lines over one x axis and one or two y axes."""
+) -> Figure:
+    """Draw lines over one x axis and one or two y axes.
+
+    Parameters
+    ----------
+    title : str
+        Heading of the chart.
+    description : str
+        What it shows, for those who do not see it.
+    x, y : Axis
+        The axes; points beyond their ends are drawn at the ends.
+    lines : sequence of Line
+        Drawn in this order.
+    right : Axis, optional
+        A second y axis on the right-hand side.
+    """
     listed = [line for line in lines if not line.band]
-    legend_height = 20 * len(listed)
-    height = HEIGHT + legend_height
-    parts = [*opening(title, description, height), *_grid(x, y)]
+    parts = [*_grid(x, y)]
     if right is not None:
         parts += _right_axis(right)
     for line in lines:
         parts += _draw(line, x, right if line.right and right is not None else y)
     for i, line in enumerate(listed):
         parts += _legend(line, HEIGHT + 20 * i)
-    return "\n".join([*parts, "</svg>\n"])
+    return make_figure(title, description, HEIGHT + 20 * len(listed), parts)
 
 
-def opening(title: str, description: str, height: int) -> list[str]:
-    """How every figure begins: size, title and description, white ground, heading."""
-    return [
+def make_figure(title: str, description: str, height: int, parts: Iterable[str]) -> Figure:
+    """Put parts of a drawing on a white ground under a heading.
+
+    Parameters
+    ----------
+    title : str
+        Heading of the drawing.
+    description : str
+        What it shows, for those who do not see it.
+    height : int
+        In pixels; the width is :data:`WIDTH`.
+    parts : iterable of str
+        SVG elements.
+    """
+    start = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" '
         f'width="{WIDTH}" height="{height}" '
         'font-family="system-ui, sans-serif" font-size="13" fill="#222">',
@@ -98,6 +147,7 @@ def opening(title: str, description: str, height: int) -> list[str]:
         f'<rect width="{WIDTH}" height="{height}" fill="#fff"/>',
         f'<text x="{LEFT}" y="28" font-size="16" font-weight="600">{escape(title)}</text>',
     ]
+    return Figure(title, description, "\n".join([*start, *parts, "</svg>\n"]))
 
 
 def _at_x(axis: Axis, value: NDArray[np.float64] | float) -> NDArray[np.float64]:

@@ -1,127 +1,133 @@
-"""Tables and sentences for the terminal."""
+"""Tables: one model that both the terminal and the page show."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
-from rich.table import Table
-from rich.text import Text
-
-from sottovoce.findings import Estimate, ScoreSummary
-from sottovoce.measure.catalogue import MEASURES, Measure
-from sottovoce.measure.disclosure import TAGS
+from sottovoce.report.formats import MISSING, NumberFormat
+from sottovoce.report.html import Markup, element, joined, scrolling
 
 
-def summary_table(summary: ScoreSummary) -> Table:
-    """One row a measure: value, interval, chance level, direction, counts."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("measure")
-    table.add_column("value", justify="right")
-    if summary.interval:
-        table.add_column(f"{100 * summary.interval.confidence:g} % interval", justify="right")
-    table.add_column("chance", justify="right")
-    table.add_column("reads", no_wrap=True)
-    table.add_column("mated + non-mated", justify="right", no_wrap=True)
-    for name, estimate in summary.measures.items():
-        measure = MEASURES[name]
-        cells = [measure.label, _number(estimate.value, measure)]
-        if summary.interval:
-            cells.append(_range(estimate, measure))
-        cells += [_number(estimate.chance, measure), estimate.direction, _counts(estimate)]
-        table.add_row(*cells)
-    return table
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """A cell of several lines, such as a value with its interval under it."""
+
+    first: str
+    smaller: tuple[str, ...]
+    """The further lines; the page writes them in small type."""
 
 
-def plain(text: str) -> Text:
-    """Words of a user's, such as a file's name: no markup, no control characters."""
-    return Text("".join(c if c.isprintable() else "?" for c in text))
+Cell = str | Lines
+"""Text of a cell. A table for the page only may hold :class:`~sottovoce.report.html.Markup`."""
 
 
-def compare_table(summaries: Sequence[ScoreSummary]) -> Table:
-    """One row a measure, one column a set of scores."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("measure")
-    for summary in summaries:
-        table.add_column(plain(summary.name), justify="right", overflow="fold")
-    table.add_column("reads", no_wrap=True)
-    for name, first in summaries[0].measures.items():
-        measure = MEASURES[name]
-        cells = [_with_range(summary.measures[name], measure) for summary in summaries]
-        table.add_row(measure.label, *cells, first.direction)
-    table.add_row("worst-case category", *(summary.tag for summary in summaries), "")
-    counts = (f"{s.n_mated:,} + {s.n_nonmated:,}" for s in summaries)
-    table.add_row("mated + non-mated", *counts, "")
-    return table
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column by its heading."""
+
+    heading: Cell
+    align: Literal["left", "right"] = "right"
+    """Left for text, right for numbers."""
+    wrap: bool = True
+    """Whether the terminal may break its lines."""
 
 
-def remarks(summary: ScoreSummary) -> list[str]:
-    """What has to be said beside the numbers, in plain words."""
-    lines = [f"Careful: {warning}." for warning in summary.warnings]
-    worst = summary.measures.get("worst_case_log10_lr")
-    if worst is not None and worst.value is not None:
-        lines.append(_worst_case(summary, worst))
-    if summary.interval:
-        plan = summary.interval
-        lines.append(
-            f"Intervals: {plan.replicates:,} resamples of {plan.count:,} {plan.unit}s."
-            + _caution(plan.unit)
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of cells; the first cell of a row names it."""
+
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    row_classes: tuple[str, ...] = ()
+    """A class for each row of the page; empty if no row has one."""
+
+    def to_html(self) -> Markup:
+        """Return the table as part of a page; it scrolls where it is too wide."""
+        classes = self.row_classes or ("",) * len(self.rows)
+        body = [
+            element("tr", *self._row(row), class_=class_ or None)
+            for row, class_ in zip(self.rows, classes, strict=True)
+        ]
+        headings = [
+            element("th", _html(column.heading), scope="col", class_=_class(column))
+            for column in self.columns
+        ]
+        return scrolling(
+            self.caption,
+            element(
+                "table",
+                element("caption", self.caption),
+                element("thead", element("tr", *headings)),
+                element("tbody", *body),
+            ),
         )
-    for name, estimate in summary.measures.items():
-        if estimate.note:
-            lines.append(f"{MEASURES[name].label}: {estimate.note}.")
-    return lines
 
-
-def _worst_case(summary: ScoreSummary, worst: Estimate) -> str:
-    by_chance = (worst.value or 0.0) <= (worst.chance or 0.0)
-    excuse = "; no more than as many scores show by chance" if by_chance else ""
-    return (
-        f"Worst case, category {summary.tag}: {TAGS[summary.tag]}{excuse}. These scores could have "
-        f"shown at most log10(l) = {summary.attainable_log10_lr:.2f}."
-    )
-
-
-def compare_remarks(summaries: Sequence[ScoreSummary]) -> list[str]:
-    """What has to be said beside a comparison: what holds for all once, the rest by set."""
-    lines = ["Below each value its interval and, in brackets, its chance level."]
-    said = {summary.name: remarks(summary) for summary in summaries}
-    for name, own in said.items():
-        for line in own:
-            if all(line in others for others in said.values()):
-                lines.append(line)
+    def _row(self, row: Sequence[Cell]) -> Iterable[Markup]:
+        for number, (cell, column) in enumerate(zip(row, self.columns, strict=True)):
+            if number == 0:
+                yield element("th", _html(cell), scope="row", class_=_class(column))
             else:
-                lines.append(f"{name}: {line}")
-    return list(dict.fromkeys(lines))
+                yield element("td", _html(cell), class_=_class(column))
 
 
-def _caution(unit: str) -> str:
-    if unit == "speaker":
-        return ""
-    return (
-        " Speakers are unknown or fewer than 5, so trials were drawn as if independent: the "
-        "intervals are too narrow if trials share speakers."
+def make_table(
+    caption: str,
+    headings: Sequence[Cell],
+    rows: Iterable[Sequence[Cell]],
+    *,
+    text: Sequence[int] = (),
+    row_classes: Sequence[str] = (),
+) -> Table:
+    """Build a table whose first column is text and whose other columns are numbers.
+
+    Parameters
+    ----------
+    caption : str
+        What the table shows.
+    headings : sequence of str or Lines
+        One a column.
+    rows : iterable of sequences of str or Lines
+        As many cells a row as there are headings.
+    text : sequence of int, optional
+        Numbers of further columns of text, from 0.
+    row_classes : sequence of str, optional
+        A class for each row of the page.
+    """
+    columns = tuple(
+        Column(heading, "left" if number in (0, *text) else "right")
+        for number, heading in enumerate(headings)
     )
+    return Table(caption, columns, tuple(map(tuple, rows)), tuple(row_classes))
 
 
-def _number(value: float | None, measure: Measure) -> str:
+def with_interval(
+    value: float | None, low: float | None, high: float | None, write: NumberFormat
+) -> Cell:
+    """Build a cell with a value and its interval; a dash where there is no value.
+
+    Parameters
+    ----------
+    value, low, high : float or None
+        The number and the ends of its interval.
+    write : callable
+        Writes one number.
+    """
     if value is None:
-        return "–"
-    if measure.unit == "%":
-        return f"{100 * value:.2f} %"
-    return f"{value:.3f}" if value < 1e4 else f"{value:.4g}"
+        return MISSING
+    if low is None or high is None:
+        return write(value)
+    ends = (write(end).removesuffix("\u00a0%") for end in (low, high))
+    return Lines(write(value), (" to ".join(ends),))
 
 
-def _range(estimate: Estimate, measure: Measure) -> str:
-    if estimate.low is None or estimate.high is None:
-        return "–"
-    return f"{_number(estimate.low, measure)} – {_number(estimate.high, measure)}"
+def _html(cell: Cell) -> Markup | str:
+    if isinstance(cell, Lines):
+        return joined([cell.first, *(element("small", f" {line}") for line in cell.smaller)])
+    return cell
 
 
-def _with_range(estimate: Estimate, measure: Measure) -> str:
-    value = _number(estimate.value, measure)
-    spread = "" if estimate.low is None else f"\n{_range(estimate, measure)}"
-    return f"{value}{spread}\n({_number(estimate.chance, measure)})"
-
-
-def _counts(estimate: Estimate) -> str:
-    return f"{estimate.n_mated:,} + {estimate.n_nonmated:,}"
+def _class(column: Column) -> str | None:
+    return "words" if column.align == "left" else None

@@ -7,7 +7,6 @@ read: symbolic links that lead elsewhere are ignored.
 from __future__ import annotations
 
 import asyncio
-import json
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,12 +15,12 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from sottovoce.report.measure_pages import HEADERS
+from sottovoce.core.errors import SottovoceError
+from sottovoce.findings.files import MEASURES, REPORT, read_findings
+from sottovoce.report.pages import MEDIA_TYPE, RESPONSE_HEADERS
 from sottovoce.serve.exchange import describe_errors
 
 router = APIRouter(tags=["audits"])
-_REPORT = "report.html"
-_MEASURES = "measures.json"
 
 
 class Audit(BaseModel):
@@ -67,10 +66,10 @@ async def audits(request: Request) -> Audits:
 async def report(request: Request, name: str) -> Response:
     """A page in one file without scripts, as the audit wrote it."""
     folder: Path | None = request.app.state.settings.audits
-    page = None if folder is None else await asyncio.to_thread(_read, folder, name, _REPORT)
+    page = None if folder is None else await asyncio.to_thread(_read, folder, name, REPORT)
     if page is None:
         raise HTTPException(404, "no audit has that name; see /v1/audits")
-    return Response(page, media_type="text/html", headers=HEADERS)
+    return Response(page, media_type=MEDIA_TYPE, headers=RESPONSE_HEADERS)
 
 
 def list_audits(folder: Path) -> list[Audit]:
@@ -112,23 +111,24 @@ def _folder_names(folder: Path) -> list[str]:
 
 
 def _describe(folder: Path, name: str) -> Audit | None:
-    from sottovoce.report.audit_tables import by_anonymiser
-    from sottovoce.report.readings import overall
+    """Return one audit for the list, or None if it cannot be read."""
+    from sottovoce.report.audit_verdicts import audit_verdict, rows_by_anonymiser
 
-    measures, page = _read(folder, name, _MEASURES), _path_inside(folder, name, _REPORT)
-    if measures is None or page is None:
+    page = _path_inside(folder, name, REPORT)
+    if page is None or _path_inside(folder, name, MEASURES) is None:
         return None
     try:
-        findings = json.loads(measures)
-        rows_by_anonymiser = by_anonymiser(findings)
-        return Audit(
-            name=name,
-            title=str(findings["name"]),
-            date=datetime.fromtimestamp(page.stat().st_mtime, UTC).isoformat(timespec="seconds"),
-            verdict=overall(rows_by_anonymiser),
-            synthetic=bool(findings.get("synthetic")),
-            anonymisers=list(rows_by_anonymiser),
-            attackers=list(dict.fromkeys(str(row["attacker"]) for row in findings["rows"])),
-        )
-    except (ValueError, KeyError, TypeError, AttributeError, OSError):
+        findings = read_findings(folder / name)
+        written = datetime.fromtimestamp(page.stat().st_mtime, UTC)
+    except (SottovoceError, OSError):
         return None  # not an audit, or written by another version
+    rows_of = rows_by_anonymiser(findings)
+    return Audit(
+        name=name,
+        title=findings.name,
+        date=written.isoformat(timespec="seconds"),
+        verdict=audit_verdict(rows_of),
+        synthetic=findings.synthetic,
+        anonymisers=list(rows_of),
+        attackers=list(dict.fromkeys(row.attacker for row in findings.rows)),
+    )

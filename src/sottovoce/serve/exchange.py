@@ -14,8 +14,8 @@ from starlette.responses import Response
 
 from sottovoce.core.errors import UsageError
 from sottovoce.core.records import Json, JsonObject
-from sottovoce.report.measure_pages import HEADERS as REPORT_HEADERS
-from sottovoce.report.measure_pages import HTML
+from sottovoce.report.pages import MEDIA_TYPE as HTML
+from sottovoce.report.pages import RESPONSE_HEADERS as REPORT_HEADERS
 from sottovoce.serve.errors import ErrorBody
 from sottovoce.serve.messages import Job
 from sottovoce.serve.settings import Settings

@@ -16,7 +16,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sottovoce.report.measure_pages import style_source
+from sottovoce.report.html import style_source
 from sottovoce.serve.errors import (
     RETRY_SECONDS,
     TooLargeError,

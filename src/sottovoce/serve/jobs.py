@@ -26,8 +26,8 @@ from sottovoce.core.registry import did_you_mean
 from sottovoce.core.types import Audio
 from sottovoce.corpus.audio import FORMATS, audio_info
 from sottovoce.corpus.utterance import Utterance
-from sottovoce.measure import measure_scores
-from sottovoce.report import measure_pages as pages
+from sottovoce.measure import measure_scores, score_curves
+from sottovoce.report import pages
 from sottovoce.serve.messages import (
     AlignJob,
     Job,
@@ -229,7 +229,7 @@ def _measure(job: MeasureJob, files: Files) -> Document:
         )
         summary = replace(summary, name="scores")  # the uploaded file has no name of its own
         if job.format == "html":
-            return _html(pages.scores_page(summary, scores))
+            return _html(pages.scores_page(summary, score_curves(scores)))
     return _json(summary.to_dict())
 
 
@@ -334,4 +334,4 @@ def _json(content: JsonObject) -> Document:
 
 
 def _html(page: str) -> Document:
-    return pages.HTML, page.encode()
+    return pages.MEDIA_TYPE, page.encode()

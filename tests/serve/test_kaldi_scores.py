@@ -1,52 +1,13 @@
-"""The first sentence of a page of measures, and scores of Kaldi sent with their trials."""
+"""Scores of Kaldi sent to the service with their trials."""
 
 from __future__ import annotations
 
 import json
 
 import numpy as np
-import pytest
 from live_service import Service
 
-from sottovoce.findings import CurvePoint, Reidentification
 from sottovoce.measure import Scores, measure_scores
-from sottovoce.report.measure_verdicts import of_reidentification, of_scores
-
-
-def verdict_of(apart: float, **settings: object) -> str:
-    rng = np.random.default_rng(0)
-    scores = Scores(rng.normal(apart, 1, 200), rng.normal(0, 1, 400))
-    return str(of_scores(measure_scores(scores, replicates=50, **settings)))  # type: ignore[arg-type]
-
-
-def test_scores_are_bad_news_where_their_eer_is_surely_below_chance() -> None:
-    told = verdict_of(2.0)
-    assert 'class="card bad finding"' in told
-    assert "These scores tell who is who." in told and "guessing, in 50 %" in told
-
-
-@pytest.mark.parametrize("apart", [0.0, -0.5])
-def test_no_evidence_is_no_good_news(apart: float) -> None:
-    told = verdict_of(apart)
-    assert 'class="card doubt finding"' in told
-    assert "A stronger attacker may still find some." in told
-
-
-def test_without_an_eer_nothing_is_said() -> None:
-    assert verdict_of(1.0, only=["d_ece"]) == "None"
-
-
-@pytest.mark.parametrize(("low", "kind"), [(0.3, "bad"), (0.1, "doubt"), (None, "bad")])
-def test_people_are_found_where_the_interval_is_above_chance(low: float | None, kind: str) -> None:
-    small = CurvePoint(length=1, population=5, value=1.0, chance=0.2)
-    large = CurvePoint(length=3, population=10, value=0.4, chance=0.1, low=low)
-    told = str(of_reidentification(Reidentification(10, "cosine", linkability=(small, large))))
-    assert f"card {kind}" in told
-    assert "With 3 recordings, 40.0 % are named rightly among 10 people" in told
-
-
-def test_nobody_to_be_found_is_no_verdict() -> None:
-    assert of_reidentification(Reidentification(10, "cosine")) is None
 
 
 def kaldi() -> dict[str, bytes]:

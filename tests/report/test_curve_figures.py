@@ -7,9 +7,10 @@ from xml.etree import ElementTree
 import pytest
 
 from sottovoce.findings import CurvePoint
-from sottovoce.report.reidentification import curve_figure, population_axis
+from sottovoce.report.reidentification import CURVES, curve_figure, population_axis
 
 SVG = "{http://www.w3.org/2000/svg}"
+LINKABILITY = CURVES["linkability"]
 
 
 def points(*sizes: int, value: float = 0.5) -> list[CurvePoint]:
@@ -17,25 +18,25 @@ def points(*sizes: int, value: float = 0.5) -> list[CurvePoint]:
 
 
 def test_originals_are_drawn_beside_without_intervals() -> None:
-    text = curve_figure(points(20, 40), "Linkability", "%", originals=points(20, 40, value=0.9))
-    root = ElementTree.fromstring(text)
-    words = [one.text for one in root.iter(f"{SVG}text")]
+    figure = curve_figure(points(20, 40), LINKABILITY, originals=points(20, 40, value=0.9))
+    root = ElementTree.fromstring(figure.svg)
+    words = [element.text for element in root.iter(f"{SVG}text")]
     assert "1 utterance a conversation, anonymised" in words
     assert "1 utterance a conversation, original" in words
     lines = list(root.iter(f"{SVG}polyline"))
-    assert len({one.get("stroke-dasharray") for one in lines}) == len(lines) == 3
+    assert len({line.get("stroke-dasharray") for line in lines}) == len(lines) == 3
     assert len(list(root.iter(f"{SVG}polygon"))) == 1
 
 
 def test_without_originals_nothing_is_said_of_them() -> None:
-    text = curve_figure(points(20, 40), "Linkability", "%")
+    text = curve_figure(points(20, 40), LINKABILITY).svg
     assert "1 utterance a conversation<" in text and "original" not in text
 
 
 def test_one_population_is_drawn_as_marks() -> None:
-    root = ElementTree.fromstring(curve_figure(points(20), "Linkability", "%"))
+    root = ElementTree.fromstring(curve_figure(points(20), LINKABILITY).svg)
     assert not list(root.iter(f"{SVG}polyline"))
-    marks = [one for one in root.iter(f"{SVG}path") if one.get("fill-opacity") == "0.6"]
+    marks = [path for path in root.iter(f"{SVG}path") if path.get("fill-opacity") == "0.6"]
     assert len(marks) == 4  # chance and value, each in the figure and in the legend
 
 
@@ -52,3 +53,10 @@ def test_the_largest_population_is_marked(sizes: list[int], marks: list[str]) ->
     axis = population_axis(sizes)
     assert [mark for _, mark in axis.ticks] == marks
     assert axis.low < axis.high
+
+
+def test_the_figure_tells_its_title_and_description() -> None:
+    figure = curve_figure(points(20, 40), LINKABILITY)
+    root = ElementTree.fromstring(figure.svg)
+    assert figure.title == root.findtext(f"{SVG}title") == "Linkability over population size"
+    assert figure.description == root.findtext(f"{SVG}desc")
