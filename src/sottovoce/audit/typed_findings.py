@@ -12,6 +12,7 @@ from sottovoce.findings import (
     AttackRecord,
     AttributeInference,
     AuditFindings,
+    MethodDescription,
     NotMeasured,
     ScoreSummary,
 )
@@ -19,6 +20,7 @@ from sottovoce.findings.audit import FORMAT
 from sottovoce.measure import score_curves
 from sottovoce.measure.readers import read_scores
 
+_CARD = tuple(MethodDescription.__dataclass_fields__)
 _SUMMARY = tuple(ScoreSummary.__dataclass_fields__)
 
 
@@ -44,7 +46,11 @@ def typed_findings(findings: Mapping[str, Any], folder: Path) -> AuditFindings:
             for row in findings["rows"]
         ],
         "anonymisers": [
-            {**anonymiser, "utility": _utility(anonymiser["utility"])}
+            {
+                **anonymiser,
+                "card": {name: anonymiser["card"][name] for name in _CARD},
+                "utility": _utility(anonymiser["utility"]),
+            }
             for anonymiser in findings["anonymisers"]
         ],
         "format": FORMAT,
