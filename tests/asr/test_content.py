@@ -11,6 +11,7 @@ import pytest
 from error_codes import raises_code
 from hypothesis import given
 from hypothesis import strategies as st
+from signals import harmonics, noise, times
 
 from sottovoce.asr import content
 from sottovoce.asr.content import (
@@ -30,14 +31,13 @@ from sottovoce.signal.level import prepared
 
 
 def babble(seconds: float, seed: int = 0) -> Audio:
-    """A buzz whose pitch and colour change a few times a second."""
+    """Harmonics whose pitch, tilt and level change a few times a second."""
     rng = np.random.default_rng(seed)
-    t = np.arange(int(seconds * 16000)) / 16000
     steps = rng.uniform(0.5, 1.5, (3, int(seconds * 6) + 2))
-    pitch, colour, level = (np.interp(t * 6, np.arange(row.size), row) for row in steps)
-    phase = 2 * np.pi * np.cumsum(130 * pitch) / 16000
-    tone = np.sum([np.sin(k * phase) / k ** (1 + colour) for k in range(1, 12)], axis=0)
-    return np.asarray(0.1 * level * tone + rng.normal(0, 0.002, len(t)), np.float32)
+    at = 6 * times(seconds)
+    pitch, tilt, level = (np.interp(at, np.arange(row.size), row) for row in steps)
+    tone = harmonics(130 * pitch, [1 / k ** (1 + tilt) for k in range(1, 12)], seconds)
+    return np.asarray(0.1 * level * tone + noise(seconds, level=0.002, seed=seed), np.float32)
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile
+from signals import write_audio
 
 from sottovoce.cli import run
 from sottovoce.core.locks import locked
@@ -17,10 +18,8 @@ from sottovoce.corpus import open_corpus
 
 
 def noise(path: Path, rate: int = 16000, channels: int = 1, seconds: float = 0.3) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
     rng = np.random.default_rng(len(path.name))
-    soundfile.write(path, rng.normal(0, 0.1, (int(rate * seconds), channels)), rate)
-    return path
+    return write_audio(path, rng.normal(0, 0.1, (int(rate * seconds), channels)), rate)
 
 
 def test_one_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,11 +8,9 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 import pytest
-import soundfile
-from scipy.signal import lfilter
+from small_speech import small_corpus
 
 from sottovoce.cli import run
 from sottovoce.measure import eer
@@ -39,22 +37,8 @@ KEYS = {
 
 
 def speak(folder: Path, speakers: int, prefix: str, each: int = 4) -> Path:
-    """Short noises through resonances of each speaker's own."""
-    folder.mkdir(parents=True)
-    rows = ["utterance,path,speaker,gender"]
-    for speaker in range(speakers):
-        own = np.random.default_rng([speaker, ord(prefix)])
-        formants = own.uniform((300, 900, 2000), (800, 1900, 3200))
-        for number in range(each):
-            rng = np.random.default_rng([speaker, number, ord(prefix)])
-            sound = rng.normal(size=6000)
-            for hertz in formants:
-                sound = lfilter([1], [1, -1.94 * np.cos(hertz * np.pi / 8000), 0.94], sound)
-            name = f"{prefix}{speaker}-{number}"
-            soundfile.write(folder / f"{name}.wav", 0.3 * sound / np.abs(sound).max(), 16000)
-            rows.append(f"{name},{name}.wav,{prefix}{speaker},{'fm'[speaker % 2]}")
-    (folder / "manifest.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
-    return folder
+    """Write short noises through resonances of each speaker."""
+    return small_corpus(folder, speakers, each, prefix, seconds=0.375).root
 
 
 @pytest.fixture(scope="module")

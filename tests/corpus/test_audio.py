@@ -11,6 +11,7 @@ import pytest
 import soundfile
 from error_codes import raises_code
 from numpy.typing import NDArray
+from signals import tone
 
 from sottovoce.core.errors import InputError, UsageError
 from sottovoce.corpus import (
@@ -23,12 +24,6 @@ from sottovoce.corpus import (
 from sottovoce.corpus.audio import UnreadableAudioError, UnusableAudioError
 
 RATE = 16000
-
-
-def tone(
-    seconds: float = 1.0, rate: int = RATE, hertz: float = 440, level: float = 0.5
-) -> NDArray[np.float64]:
-    return level * np.sin(2 * np.pi * hertz * np.arange(round(seconds * rate)) / rate)
 
 
 def pitch(samples: NDArray[np.float32], rate: int) -> float:
@@ -58,7 +53,7 @@ def truncated_flac(path: Path) -> None:
 
 
 def truncated_mp3(path: Path) -> None:
-    soundfile.write(path, tone(2), RATE, format="MP3")
+    soundfile.write(path, tone(seconds=2), RATE, format="MP3")
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
 
 
@@ -239,7 +234,7 @@ def test_a_segment_is_cut_without_decoding_the_rest(
 
 def test_info_reads_the_header(tmp_path: Path) -> None:
     path = tmp_path / "a.flac"
-    soundfile.write(path, tone(1.5, 8000), 8000)
+    soundfile.write(path, tone(seconds=1.5, rate=8000), 8000)
     info = audio_info(path)
     assert (info.rate, info.channels, info.frames, info.seconds) == (8000, 1, 12000, 1.5)
     assert info.format == "FLAC PCM_16"

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile
+from signals import noise, write_audio
 
 from sottovoce.corpus import Corpus, Utterance, check_corpus, load_audio, read_manifest
 
@@ -18,8 +19,7 @@ SPEECH = Path(os.environ.get("SOTTOVOCE_SPEECH", "nowhere")) / "libri40"
 
 
 def write(path: Path, seconds: float = 1.0, rate: int = 16000) -> None:
-    samples = np.random.default_rng(0).normal(0, 0.1, round(seconds * rate))
-    soundfile.write(path, samples, rate)
+    write_audio(path, noise(seconds, rate=rate), rate)
 
 
 def manifest(folder: Path, *rows: str) -> Corpus:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
-import soundfile
+from signals import noise, write_audio
 
 from sottovoce.cli import run
 from sottovoce.cli.corpus import LISTED_DEFECTS
@@ -17,11 +16,10 @@ Capture = pytest.CaptureFixture[str]
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    samples = np.random.default_rng(0).normal(0, 0.1, 16000)
     rows = ["utterance,path,speaker,gender"]
     for name, gender in (("ann", "F"), ("bob", "M")):
         for i in range(3):
-            soundfile.write(tmp_path / f"{name}{i}.flac", samples, 16000)
+            write_audio(tmp_path / f"{name}{i}.flac", noise())
             rows.append(f"{name}{i},{name}{i}.flac,{name},{gender}")
     (tmp_path / "manifest.csv").write_text("\n".join(rows) + "\n")
     return tmp_path

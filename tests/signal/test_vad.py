@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from signals import noise, tone
 
 from sottovoce.core.types import Audio
 from sottovoce.signal.vad import speech_frames, without_pauses
@@ -11,12 +12,11 @@ from sottovoce.signal.vad import speech_frames, without_pauses
 RATE = 16000
 
 
-def talk(parts: list[tuple[float, float]], noise: float = 1e-4, rate: int = RATE) -> Audio:
-    """Seconds at levels, over noise."""
-    rng = np.random.default_rng(0)
-    level = np.concatenate([np.full(int(seconds * rate), level) for seconds, level in parts])
-    wave = np.sin(2 * np.pi * 150 * np.arange(len(level)) / rate)
-    return np.asarray(level * wave + rng.normal(0, noise, len(level)), np.float32)
+def talk(parts: list[tuple[float, float]], floor: float = 1e-4, rate: int = RATE) -> Audio:
+    """Return tones of some seconds and levels each, over noise."""
+    tones = [tone(150, seconds, rate=rate, level=level) for seconds, level in parts]
+    seconds = sum(duration for duration, _ in parts)
+    return np.asarray(np.concatenate(tones) + noise(seconds, rate=rate, level=floor), np.float32)
 
 
 @pytest.mark.parametrize("gain", [1.0, 0.003])
@@ -31,7 +31,7 @@ def test_speech_stays_and_pauses_go(gain: float, rate: int) -> None:
 
 
 def test_speech_without_pauses_stays_whole() -> None:
-    for audio in (talk([(2, 0.2)]), talk([(2, 0.0)], noise=0.1), talk([(0.01, 0.1)])):
+    for audio in (talk([(2, 0.2)]), talk([(2, 0.0)], floor=0.1), talk([(0.01, 0.1)])):
         np.testing.assert_array_equal(without_pauses(audio, RATE), audio)
 
 

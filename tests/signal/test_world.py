@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 import pytest
 import pyworld
-from numpy.typing import NDArray
-from scipy.signal import butter, lfilter, sosfilt
+from scipy.signal import butter, sosfilt
+from signals import noise, resonate, vowel
 
 from sottovoce.signal.world import BINS, analyse, analyse_envelope, find_f0, synthesise
 
-
-def vowel(pitch: int, seconds: float = 1.0) -> NDArray[np.float64]:
-    signal = np.zeros(int(16000 * seconds))
-    signal[:: 16000 // pitch] = 1.0
-    for hertz in (700, 1200, 2600):
-        angle = 2 * np.pi * hertz / 16000
-        signal = lfilter([1], [1, -1.96 * np.cos(angle), 0.9604], signal)
-    return np.asarray(signal / np.abs(signal).max())
+plain_vowel = partial(vowel, bandwidth=103.0, noise_level=0.0)
+"""A vowel of exact pulses, with broad formants."""
 
 
 def test_a_copy_sounds_the_same() -> None:
     """Log-spectral distance of long-term spectra below 1 dB; phases are WORLD's own."""
-    signal = vowel(125)
+    signal = plain_vowel()
     copy = synthesise(analyse(signal))[: len(signal)]
     spectra = [
         np.log10(np.mean(np.abs(np.fft.rfft(x[1600:-1600].reshape(-1, 640))) ** 2, axis=0))
@@ -37,18 +32,18 @@ def test_a_copy_sounds_the_same() -> None:
 
 @pytest.mark.parametrize("pitch", [80, 125, 250])
 def test_pitch_is_found(pitch: int) -> None:
-    f0, times = find_f0(vowel(pitch))
+    f0, times = find_f0(plain_vowel(pitch=pitch))
     assert len(f0) == len(times)
     assert np.median(f0[f0 > 0]) == pytest.approx(pitch, rel=0.01)
 
 
 @pytest.mark.parametrize("kind", ["telephone", "noise"])
 def test_pitch_is_found_where_dio_finds_none(kind: str) -> None:
-    signal = vowel(125, 2.0)
+    signal = plain_vowel(seconds=2.0)
     if kind == "telephone":  # without the fundamental, which DIO looks for
         signal = sosfilt(butter(6, 300, "highpass", fs=16000, output="sos"), signal)
     else:
-        signal = signal + 0.1 * np.random.default_rng(0).normal(size=len(signal))
+        signal = signal + noise(2.0, level=0.1)
     rough, _ = pyworld.dio(signal, 16000, frame_period=5.0)
     assert np.mean(rough > 0) < 0.05
     f0, _ = find_f0(signal)
@@ -56,15 +51,13 @@ def test_pitch_is_found_where_dio_finds_none(kind: str) -> None:
 
 
 def test_whispering_has_no_pitch() -> None:
-    noise = np.random.default_rng(0).normal(size=48000)
-    for hertz in (700, 1200, 2600):
-        noise = lfilter([1], [1, -1.96 * np.cos(2 * np.pi * hertz / 16000), 0.9604], noise)
-    f0, _ = find_f0(noise / np.abs(noise).max())
+    whisper = resonate(noise(3.0, level=1.0), (700, 1200, 2600), bandwidth=103)
+    f0, _ = find_f0(whisper)
     assert np.mean(f0 > 0) < 0.02
 
 
 def test_shapes_and_repeatability_over_threads() -> None:
-    signal = vowel(125, 0.5)
+    signal = plain_vowel(seconds=0.5)
     voice = analyse(signal)
     assert voice.envelope.shape == voice.aperiodicity.shape == (len(voice.f0), BINS)
     np.testing.assert_array_equal(analyse_envelope(signal)[1], voice.envelope)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import soundfile
 from error_codes import raises_code
+from signals import noise, write_audio
 
 from sottovoce.cli import run
 from sottovoce.core.errors import InputError
@@ -42,12 +43,10 @@ class CountingEncoder:
 @pytest.fixture
 def corpus(tmp_path: Path) -> Path:
     folder = tmp_path / "voices"
-    rng = np.random.default_rng(0)
-    for speaker in ("ann", "bob"):
-        (folder / speaker).mkdir(parents=True)
+    for number, speaker in enumerate(("ann", "bob")):
         for i in range(5):
-            audio = rng.normal(0, 0.1, 8000)
-            soundfile.write(folder / speaker / f"{speaker}{i}.wav", audio, 16000)
+            audio = noise(0.5, seed=(number, i))
+            write_audio(folder / speaker / f"{speaker}{i}.wav", audio)
     return folder
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from error_codes import raises_code
+from signals import harmonics, noise, tone
 
 from sottovoce.core.errors import InputError, SottovoceError, UsageError
 from sottovoce.core.types import Audio, Vector
@@ -27,10 +28,10 @@ from sottovoce.speaker.encoders import (
 
 def voice(pitch: float, seconds: float = 2.0, rate: int = 16000, seed: int = 0) -> Audio:
     """A buzz with formants: enough of a voice for an encoder to tell two apart."""
-    t = np.arange(int(seconds * rate)) / rate
-    tone = sum(np.sin(2 * np.pi * pitch * k * t) / k for k in range(1, 30))
-    noise = np.random.default_rng(seed).normal(0, 0.05, len(t))
-    return (0.1 * (tone + noise) * (1 + 0.5 * np.sin(2 * np.pi * 4 * t))).astype(np.float32)
+    buzz = harmonics(pitch, [1 / k for k in range(1, 30)], seconds, rate=rate)
+    hiss = noise(seconds, rate=rate, level=0.05, seed=seed)
+    loudness = 1 + tone(4, seconds, rate=rate, level=0.5)
+    return (0.1 * (buzz + hiss) * loudness).astype(np.float32)
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import soundfile
+from signals import harmonics, noise, tone
 
 pytest.importorskip("fastapi")
 pytest.importorskip("uvicorn")
@@ -59,17 +60,16 @@ def running(**settings: Any) -> Iterator[Service]:
 
 
 def clip(seed: int = 0, *, rate: int = 16000, seconds: float = 1.0, kind: str = "WAV") -> bytes:
-    """A synthetic vowel with some noise; after two seconds it repeats."""
-    rng = np.random.default_rng(seed)
-    length = int(rate * seconds)
-    n = min(length, 2 * rate)
-    t = np.arange(n) / rate
-    f0 = 110 + 10 * seed % 90 + 5 * np.sin(2 * np.pi * 3 * t)
-    phase = 2 * np.pi * np.cumsum(f0) / rate
-    sound = sum(np.sin(k * phase) * np.exp(-((k * 120 - 700) ** 2) / 4e5) for k in range(1, 20))
-    sound = 0.2 * sound / np.abs(sound).max() + 0.003 * rng.normal(size=n)
+    """Return an audio file of a synthetic vowel with some noise; after two seconds it repeats."""
+    period = min(seconds, 2.0)
+    pitch = 110 + 10 * seed % 90 + tone(3, period, rate=rate, level=5)
+    weights = [np.exp(-((k * 120 - 700) ** 2) / 4e5) for k in range(1, 20)]
+    sound = harmonics(pitch, weights, period, rate=rate)
+    hiss = noise(period, rate=rate, level=0.003, seed=seed)
+    sound = 0.2 * sound / np.abs(sound).max() + hiss
     buffer = io.BytesIO()
-    soundfile.write(buffer, np.resize(sound, length), rate, format=kind, subtype="PCM_16")
+    samples = np.resize(sound, int(rate * seconds))
+    soundfile.write(buffer, samples, rate, format=kind, subtype="PCM_16")
     return buffer.getvalue()
 
 

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import soundfile
+from signals import RATE, harmonics, tone
 
 from sottovoce.audit.config import Study
+from sottovoce.core.types import Audio
 
-RATE = 16_000
 ATTACKERS = ["ignorant", "semi-informed", "informed"]
 
 
@@ -19,22 +20,17 @@ def study(corpus: Path, **changes: object) -> Study:
     return Study.model_validate({"corpus": str(corpus), **small, **changes})
 
 
-def voice(speaker: int, take: int, seconds: float = 0.7) -> np.ndarray:
-    """One recording: pitch and formants of the speaker, a little different in each take."""
-    who = np.random.default_rng(speaker)
-    now = np.random.default_rng([speaker, take])
-    times = np.arange(int(seconds * RATE)) / RATE
-    pitch = (90 + 14 * speaker) * (1 + 0.02 * now.normal())
-    bend = 1 + 0.05 * np.sin(2 * np.pi * (2 + now.random()) * times)
-    phase = 2 * np.pi * np.cumsum(pitch * bend) / RATE
-    formants = np.array([500, 1500, 2500]) * who.uniform(0.8, 1.25, 3)
-    sound = np.zeros_like(times)
-    for harmonic in range(1, 30):
-        frequency = harmonic * pitch
-        if frequency < RATE / 2:
-            gain = sum(1 / (1 + ((frequency - f) / 120) ** 2) for f in formants)
-            sound += gain * np.sin(harmonic * phase)
-    sound += 0.05 * now.normal(size=len(times))
+def voice(speaker: int, take: int, seconds: float = 0.7) -> Audio:
+    """Make a recording: pitch and formants of the speaker, a little different in each take."""
+    speaker_rng = np.random.default_rng(speaker)
+    rng = np.random.default_rng([speaker, take])
+    pitch = (90 + 14 * speaker) * (1 + 0.02 * rng.normal())
+    contour = pitch * (1 + tone(2 + rng.random(), seconds, level=0.05))
+    formants = np.array([500, 1500, 2500]) * speaker_rng.uniform(0.8, 1.25, 3)
+    frequencies = pitch * np.arange(1, 30)
+    weights = [np.sum(1 / (1 + ((hertz - formants) / 120) ** 2)) for hertz in frequencies]
+    audible = [weight for weight, hertz in zip(weights, frequencies, strict=True) if hertz < 8000]
+    sound = harmonics(contour, audible, seconds) + 0.05 * rng.normal(size=int(seconds * RATE))
     return np.asarray(0.2 * sound / np.abs(sound).max(), np.float32)
 
 

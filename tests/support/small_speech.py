@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import soundfile
 from numpy.typing import NDArray
-from scipy.signal import lfilter
+from signals import noise, resonate, write_audio
 
 from sottovoce.corpus.manifest import write_manifest
 from sottovoce.corpus.utterance import Corpus, Utterance
@@ -26,14 +25,11 @@ def small_corpus(
         own = np.random.default_rng([speaker, *map(ord, prefix)])
         formants = own.uniform((300, 900, 2000), (800, 1900, 3200))
         for number in range(each):
-            rng = np.random.default_rng([speaker, number, *map(ord, prefix)])
-            sound = rng.normal(size=int(RATE * seconds))
-            for hertz in formants:
-                angle = 2 * np.pi * hertz / RATE
-                sound = lfilter([1], [1, -1.94 * np.cos(angle), 0.94], sound)
+            hiss = noise(seconds, level=1.0, seed=[speaker, number, *map(ord, prefix)])
+            sound = 0.3 * resonate(hiss, formants, bandwidth=155)
             name = f"{prefix}{speaker}-{number}"
             path = folder / f"{name}.wav"
-            soundfile.write(path, 0.3 * sound / np.abs(sound).max(), RATE)
+            write_audio(path, sound)
             gender = "f" if speaker % 2 else "m"
             made.append(Utterance(name, path, f"{prefix}{speaker}", gender=gender))
     corpus = Corpus(folder.name, folder, tuple(made))

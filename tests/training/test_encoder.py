@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import soundfile
 from error_codes import raises_code
+from signals import harmonics, noise, write_audio
 
 from sottovoce.cli import run
 from sottovoce.core.errors import MissingExtraError, TooFewError, UsageError
@@ -32,20 +32,13 @@ def voices(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Eight buzzing voices of different pitch and colour."""
     folder = tmp_path_factory.mktemp("voices")
     rng = np.random.default_rng(0)
-    t = np.arange(int(0.9 * RATE)) / RATE
     for speaker in range(8):
-        (folder / f"v{speaker}").mkdir()
+        weights = [1 / k ** (0.6 + speaker / 8) for k in range(1, 15)]
         for i in range(4):
             pitch = 90 * 1.15**speaker * rng.uniform(0.97, 1.03)
-            tone = np.sum(
-                [
-                    np.sin(2 * np.pi * pitch * k * t) / k ** (0.6 + speaker / 8)
-                    for k in range(1, 15)
-                ],
-                axis=0,
-            )
-            audio = 0.1 * tone + rng.normal(0, 0.003, len(t))
-            soundfile.write(folder / f"v{speaker}" / f"v{speaker}-{i}.wav", audio, RATE)
+            buzz = 0.1 * harmonics(pitch, weights, 0.9)
+            audio = buzz + noise(0.9, level=0.003, seed=(speaker, i))
+            write_audio(folder / f"v{speaker}" / f"v{speaker}-{i}.wav", audio)
     return folder
 
 

@@ -7,6 +7,7 @@ import pytest
 from error_codes import raises_code
 from hypothesis import given
 from hypothesis import strategies as st
+from signals import noise
 
 from sottovoce.anonymise.recording.mask import (
     MaskedRecording,
@@ -29,7 +30,7 @@ def timed(*spans: tuple[float, float], seconds: float = 3.0) -> Alignment:
 
 
 def sound(seconds: float = 3.0, seed: int = 0) -> np.ndarray:
-    return np.random.default_rng(seed).uniform(-0.5, 0.5, round(seconds * RATE)).astype(np.float32)
+    return noise(seconds, rate=RATE, level=0.5, seed=seed, uniform=True).astype(np.float32)
 
 
 WORDS = timed((0.1, 0.4), (0.4, 0.7), (0.9, 1.3), (1.3, 1.35), (1.35, 1.8), (2.2, 2.6))

@@ -7,20 +7,20 @@ import pytest
 from error_codes import raises_code
 from hypothesis import given
 from hypothesis import strategies as st
+from signals import noise, tone
 
 from sottovoce.anonymise.voice import conditioning
 from sottovoce.anonymise.voice.conditioning import condition, match_loudness
 from sottovoce.core.errors import InputError, UsageError
-from sottovoce.core.types import FloatArray
+from sottovoce.core.types import Audio, FloatArray
 
 
 def level(samples: np.ndarray) -> float:
     return float(np.std(samples.astype(np.float64)))
 
 
-def noise(seconds: float, rate: int, size: float = 0.1) -> np.ndarray:
-    rng = np.random.default_rng(0)
-    return (size * rng.standard_normal(int(seconds * rate))).clip(-1, 1).astype(np.float32)
+def clipped_noise(seconds: float, rate: int, level: float = 0.1) -> Audio:
+    return noise(seconds, rate=rate, level=level).clip(-1, 1).astype(np.float32)
 
 
 def same(samples: FloatArray) -> FloatArray:
@@ -29,7 +29,7 @@ def same(samples: FloatArray) -> FloatArray:
 
 
 def test_nothing_changed_is_nothing_lost() -> None:
-    audio = noise(1, 16000)
+    audio = clipped_noise(1, 16000)
     audio -= audio.mean()
     np.testing.assert_allclose(condition(same, audio, 16000), audio, atol=1e-6)
 
@@ -50,7 +50,7 @@ def test_length_loudness_and_range(rate: int, seconds: float, size: float, kind:
             "tone": np.sin(np.arange(len(samples))) + rng.standard_normal(len(samples)),
         }[kind]
 
-    audio = noise(seconds, rate, size)
+    audio = clipped_noise(seconds, rate, size)
     changed = condition(change, audio, rate)
     assert changed.shape == audio.shape and changed.dtype == np.float32
     assert np.isfinite(changed).all() and np.abs(changed).max() <= 1
@@ -74,10 +74,10 @@ def test_silence_stays_silence(offset: float) -> None:
 
 
 def test_what_nothing_is_left_of_becomes_silence() -> None:
-    audio = noise(0.2, 16000)
+    audio = clipped_noise(0.2, 16000)
     assert not condition(np.zeros_like, audio, 16000).any()
-    above = np.sin(2 * np.pi * 30_000 * np.arange(9600) / 96_000).astype(np.float32)
-    assert not condition(same, above * np.hanning(9600).astype(np.float32), 96_000).any()
+    above = tone(30_000, 0.1, rate=96_000, level=1.0) * np.hanning(9600)
+    assert not condition(same, above.astype(np.float32), 96_000).any()
 
 
 def test_long_recordings_are_changed_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,7 +89,7 @@ def test_long_recordings_are_changed_in_pieces(monkeypatch: pytest.MonkeyPatch) 
         sizes.append(len(samples))
         return samples
 
-    audio = noise(4.3, 16000)
+    audio = clipped_noise(4.3, 16000)
     audio -= audio.mean()
     np.testing.assert_allclose(condition(change, audio, 16000), audio, atol=1e-5)
     assert len(sizes) > 4 and max(sizes) <= 16_000

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from error_codes import raises_code
 from numpy.typing import NDArray
-from voice_signals import vowel
+from signals import clicks, noise, vowel
 
 from sottovoce.anonymise import Secret
 from sottovoce.anonymise.voice.dar import Dar
@@ -37,11 +37,12 @@ def said(
 @pytest.mark.parametrize("kind", ["voice", "noise", "clicks"])
 def test_length_loudness_and_range_are_kept(kind: str, seconds: float, rate: int) -> None:
     count = int(seconds * rate)
-    audio = {
+    signals = {
         "voice": np.resize(VOICE, count),
-        "noise": np.random.default_rng(2).uniform(-1, 1, count).astype(np.float32),
-        "clicks": ((np.arange(count) % 997 == 5) * 0.9).astype(np.float32),
-    }[kind]
+        "noise": noise(seconds, rate=rate, level=1.0, seed=2, uniform=True)[:count],
+        "clicks": clicks(seconds, rate=rate)[:count],
+    }
+    audio = np.asarray(signals[kind], np.float32)
     changed = said(method(), audio, rate)
     assert changed.shape == audio.shape and changed.dtype == np.float32
     assert np.isfinite(changed).all() and np.abs(changed).max() <= 1

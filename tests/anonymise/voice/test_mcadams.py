@@ -8,7 +8,7 @@ from error_codes import raises_code
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from voice_signals import vowel
+from signals import vowel
 
 from sottovoce.anonymise import Secret
 from sottovoce.anonymise.voice import McAdams

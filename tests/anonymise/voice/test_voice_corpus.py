@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 import soundfile
 from error_codes import raises_code
+from signals import noise, tone, write_audio
 
 from sottovoce.anonymise import Secret
 from sottovoce.anonymise.voice.corpus import anonymise_corpus
@@ -53,10 +54,8 @@ class Inverter:
         return {"method": self.name, "settings": {}}
 
 
-def tone(path: Path, pitch: float = 200, rate: int = 16000, seconds: float = 0.2) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    soundfile.write(path, 0.3 * np.sin(pitch * np.arange(int(rate * seconds)) / rate), rate)
-    return path
+def write_tone(path: Path, hertz: float = 32, seconds: float = 0.2) -> Path:
+    return write_audio(path, tone(hertz, seconds, level=0.3))
 
 
 @pytest.fixture
@@ -66,7 +65,7 @@ def corpus(tmp_path: Path) -> Corpus:
     listed = [
         Utterance(
             f"ann {i}/é",
-            tone(folder / "a" / f"{i}.wav", 200 + 30 * i),
+            write_tone(folder / "a" / f"{i}.wav", 200 + 30 * i),
             "ann",
             gender="f",
             transcript=f"words {i}",
@@ -77,8 +76,8 @@ def corpus(tmp_path: Path) -> Corpus:
         for i in range(5)
     ]
     stereo = folder / "call.wav"
-    both = np.random.default_rng(0).normal(0, 0.1, (44100, 2))
-    soundfile.write(stereo, both, 44100)
+    channels = [noise(1.0, rate=44100, seed=seed) for seed in (0, 1)]
+    write_audio(stereo, np.stack(channels, axis=1), 44100)
     listed += [
         Utterance("b0", stereo, "bob", start=0.1, end=0.5, channel=1),
         Utterance("b1", stereo, "bob", start=0.5),
@@ -111,7 +110,7 @@ def test_metadata_and_audio_are_written(corpus: Corpus, tmp_path: Path) -> None:
 
 def test_whole_files_keep_their_paths(tmp_path: Path) -> None:
     for name in ("ann/x.wav", "bob/day 1/y.flac"):
-        tone(tmp_path / "in" / name)
+        write_tone(tmp_path / "in" / name)
     anonymise_corpus(open_corpus(tmp_path / "in"), Inverter(), tmp_path / "out", secret=SECRET)
     assert (tmp_path / "out/ann/x.wav").is_file() and (tmp_path / "out/bob/day 1/y.flac").is_file()
 
@@ -137,7 +136,7 @@ def test_pseudonyms_leave_no_original_name_behind(corpus: Corpus, tmp_path: Path
 
 def test_pseudonymising_later_leaves_nothing_that_links_to_the_first_run(tmp_path: Path) -> None:
     for name in ("ann/1.wav", "ann/2.wav", "bob/day 1/3.wav", "cem/4.wav", "eve/5.wav"):
-        tone(tmp_path / "in" / name)
+        write_tone(tmp_path / "in" / name)
     corpus, target, secret = open_corpus(tmp_path / "in"), tmp_path / "out", Secret.generate()
     anonymise_corpus(corpus, Inverter(), target, secret=secret)
     keys = {line["key"] for line in journal(target)}
@@ -181,7 +180,7 @@ def test_an_interrupted_run_leaves_no_lists(corpus: Corpus, tmp_path: Path) -> N
 
 def test_kaldi_in_kaldi_out(tmp_path: Path) -> None:
     listed = tuple(
-        Utterance(f"ann-{i}", tone(tmp_path / f"{i}.wav"), "ann", transcript="some words")
+        Utterance(f"ann-{i}", write_tone(tmp_path / f"{i}.wav"), "ann", transcript="some words")
         for i in range(3)
     )
     data = write_kaldi(Corpus("data", tmp_path, listed), tmp_path / "data")
@@ -213,7 +212,7 @@ def test_an_interrupted_run_continues_without_repeating_work(
 def test_changed_recordings_are_anonymised_again(corpus: Corpus, tmp_path: Path) -> None:
     target = tmp_path / "out"
     anonymise_corpus(corpus, Inverter(), target, secret=SECRET)
-    tone(corpus.utterances[1].path, 777, seconds=0.3)
+    write_tone(corpus.utterances[1].path, 777, seconds=0.3)
     again = Inverter()
     anonymise_corpus(corpus, again, target, secret=SECRET)
     assert again.calls == [corpus.utterances[1].id]
@@ -309,7 +308,7 @@ def test_folders_that_are_refused(corpus: Corpus, tmp_path: Path) -> None:
 def test_a_killed_process_is_continued(tmp_path: Path, rename: bool) -> None:
     """A process killed with no chance to tidy up; meanwhile a second one is refused."""
     for i in range(30):
-        tone(tmp_path / "in" / "ann" / f"{i:02}.wav", 150 + i, seconds=1.5)
+        write_tone(tmp_path / "in" / "ann" / f"{i:02}.wav", 150 + i, seconds=1.5)
     out = tmp_path / "out"
     words = ["anonymise", "voice", str(tmp_path / "in"), str(out), "--jobs", "1"]
     words += ["--rename"] if rename else []

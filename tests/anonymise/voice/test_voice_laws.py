@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from voice_signals import vowel
+from signals import vowel
 
 from sottovoce.anonymise import Secret
 from sottovoce.anonymise.voice import make_method

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import soundfile
 from error_codes import raises_code
-from voice_signals import vowel
+from signals import vowel
 
 from sottovoce.anonymise import Secret
 from sottovoce.anonymise.voice import Vtln

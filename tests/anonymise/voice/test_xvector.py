@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from error_codes import raises_code
 from numpy.typing import NDArray
+from signals import clicks, noise, vowel
 from voice_pools import simulated_pool
-from voice_signals import vowel
 
 from sottovoce.anonymise import Secret
 from sottovoce.anonymise.voice.frames import ENVELOPE
@@ -53,13 +53,13 @@ def said(made: XVector, audio: Audio, rate: int = 16000, utterance: str = "u") -
 @pytest.mark.parametrize(("seconds", "rate"), [(0.01, 16000), (0.11, 8000), (0.7, 44100)])
 @pytest.mark.parametrize("kind", ["voice", "noise", "clicks"])
 def test_length_loudness_and_range_are_kept(kind: str, seconds: float, rate: int) -> None:
-    rng = np.random.default_rng(2)
     count = int(seconds * rate)
-    audio = {
+    signals = {
         "voice": np.resize(spoken(), count),
-        "noise": rng.uniform(-1, 1, count).astype(np.float32),
-        "clicks": ((np.arange(count) % 997 == 5) * 0.9).astype(np.float32),
-    }[kind]
+        "noise": noise(seconds, rate=rate, level=1.0, seed=2, uniform=True)[:count],
+        "clicks": clicks(seconds, rate=rate)[:count],
+    }
+    audio = np.asarray(signals[kind], np.float32)
     changed = said(method(), audio, rate)
     assert changed.shape == audio.shape and changed.dtype == np.float32
     assert np.isfinite(changed).all() and np.abs(changed).max() <= 1
