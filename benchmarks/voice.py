@@ -3,7 +3,7 @@
     uv run python benchmarks/voice.py [CORPUS]     # default the built-in corpus, five minutes
 
 CPU seconds of one thread on the same recordings in one run. Bare WORLD is analysis and synthesis
-with nothing between. Memory is the resident set after each thousand transforms.
+without any change. Memory is the resident set after each thousand transforms.
 """
 
 from __future__ import annotations
@@ -30,9 +30,11 @@ AIMS = {
 
 
 def main() -> None:
+    """Print the table of speeds, then the memory."""
     corpus = open_corpus(sys.argv[1] if len(sys.argv) > 1 else "builtin")
-    chosen = corpus.select(lambda one: one.id in {u.id for u in corpus.utterances[:RECORDINGS]})
-    audio = [(one, load_audio(one)) for one in chosen]
+    ids = {utterance.id for utterance in corpus.utterances[:RECORDINGS]}
+    chosen = corpus.select(lambda utterance: utterance.id in ids)
+    audio = [(utterance, load_audio(utterance)) for utterance in chosen]
     seconds = sum(len(samples) for _, samples in audio) / 16000
     doubles = [samples.astype(np.float64) for _, samples in audio]
     bare = cpu(lambda: [synthesise(analyse(samples)) for samples in doubles])
@@ -42,8 +44,8 @@ def main() -> None:
         method = make_method(name, Secret.reproducible(0)).fit(chosen)
 
         def work(method: VoiceAnonymiser = method) -> None:
-            for one, samples in audio:
-                method.transform(samples, 16000, speaker=one.speaker, utterance=one.id)
+            for utterance, samples in audio:
+                method.transform(samples, 16000, speaker=utterance.speaker, utterance=utterance.id)
 
         spent = cpu(work)
         print(f"| {name} | {seconds / spent:.1f} | {bare / spent:.2f} | {aim} |", flush=True)
@@ -51,6 +53,7 @@ def main() -> None:
 
 
 def memory(rounds: int = 10, count: int = 1000) -> None:
+    """Print the largest resident set after each round of transforms."""
     method = make_method("mcadams", Secret.reproducible(0))
     samples = np.random.default_rng(0).normal(0, 0.1, 16000).astype(np.float32)
     for done in range(1, rounds + 1):

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Makes what ships in src/sottovoce/anonymise/voice/models for xvector and dar.
+# Trains the networks and pools of xvector and dar in src/sottovoce/anonymise/voice/models.
 #
 #   recipes/train_synthesisers.sh CORPUS POOL OUT
 #
 # CORPUS: 28 speakers of LibriSpeech train-clean-5, 500 utterances of 3 to 16 s (1.3 h).
 # POOL: the first 8 s of one utterance each of 223 other speakers of train-clean-100 (0.5 h).
-# Both are CC BY 4.0. Given again, it goes on where it was; more steps make better voices.
-# The files that ship were stopped early, on a machine with little time: see models/NOTICE.md.
+# Both are CC BY 4.0. If the script is stopped, start it again: it continues. More steps give
+# better voices; the training of the shipped files was stopped early, see models/NOTICE.md.
 set -eu
 corpus=$1 pool=$2 out=$3
 models=$(dirname "$0")/../src/sottovoce/anonymise/voice/models

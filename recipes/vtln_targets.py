@@ -1,10 +1,10 @@
-"""Make the target speakers that the package ships for vtln: typical spectra and pitch of each.
+"""Make the target speakers of vtln that come with the package: spectra and pitch of each.
 
-    uv run python recipes/vtln_targets.py CORPUS      # a few seconds of speech of each speaker
+    uv run python recipes/vtln_targets.py CORPUS      # a few seconds of speech per speaker
 
 The shipped table is of 223 speakers of LibriSpeech train-clean-100 (8 s each); see
-src/sottovoce/anonymise/voice/models/NOTICE.md. It holds no speech: eight averaged spectra and two
-numbers a speaker.
+src/sottovoce/anonymise/voice/models/NOTICE.md. It contains no speech: eight averaged spectra
+and two numbers for each speaker.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TARGET = Path(__file__).parents[1] / "src/sottovoce/anonymise/voice/models/vtln_
 
 
 def main() -> None:
-    """Write the table."""
+    """Learn the speakers of the corpus and write the table."""
     models = corpus_targets(open_corpus(sys.argv[1]))
     buffer = io.BytesIO()
     np.savez_compressed(

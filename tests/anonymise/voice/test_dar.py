@@ -27,10 +27,10 @@ def method(seed: int = 1, **settings: Any) -> Dar:
     return Dar(Secret.reproducible(seed), **settings)
 
 
-def said(
-    made: Dar, audio: Audio, rate: int = 16000, who: str = "ann", utterance: str = "u"
+def converted(
+    dar: Dar, audio: Audio, rate: int = 16000, speaker: str = "ann", utterance: str = "u"
 ) -> Audio:
-    return made.transform(audio, rate, speaker=who, utterance=utterance)
+    return dar.transform(audio, rate, speaker=speaker, utterance=utterance)
 
 
 @pytest.mark.parametrize(("seconds", "rate"), [(0.01, 16000), (0.11, 8000), (0.7, 44100)])
@@ -43,37 +43,37 @@ def test_length_loudness_and_range_are_kept(kind: str, seconds: float, rate: int
         "clicks": clicks(seconds, rate=rate)[:count],
     }
     audio = np.asarray(signals[kind], np.float32)
-    changed = said(method(), audio, rate)
+    changed = converted(method(), audio, rate)
     assert changed.shape == audio.shape and changed.dtype == np.float32
     assert np.isfinite(changed).all() and np.abs(changed).max() <= 1
     assert abs(20 * np.log10(float(np.std(changed)) / float(np.std(audio)))) < 1
 
 
 def test_silence_stays_silence() -> None:
-    assert not said(method(), np.zeros(8000, np.float32)).any()
+    assert not converted(method(), np.zeros(8000, np.float32)).any()
 
 
 def test_targets_are_for_all_for_a_speaker_or_for_an_utterance() -> None:
-    const, perm, rand = (method(1, selection=one) for one in ("const", "perm", "rand"))
-    np.testing.assert_array_equal(said(const, VOICE), said(const, VOICE, who="bob"))
-    np.testing.assert_array_equal(said(perm, VOICE), said(perm, VOICE, utterance="v"))
-    assert not np.array_equal(said(perm, VOICE), said(perm, VOICE, who="bob"))
-    assert not np.array_equal(said(rand, VOICE), said(rand, VOICE, utterance="v"))
+    const, perm, rand = (method(1, selection=selection) for selection in ("const", "perm", "rand"))
+    np.testing.assert_array_equal(converted(const, VOICE), converted(const, VOICE, speaker="bob"))
+    np.testing.assert_array_equal(converted(perm, VOICE), converted(perm, VOICE, utterance="v"))
+    assert not np.array_equal(converted(perm, VOICE), converted(perm, VOICE, speaker="bob"))
+    assert not np.array_equal(converted(rand, VOICE), converted(rand, VOICE, utterance="v"))
 
 
 def test_the_secret_decides() -> None:
-    first = said(method(1), VOICE)
-    np.testing.assert_array_equal(first, said(Dar(Secret.reproducible(1)), VOICE))
-    assert not np.array_equal(first, said(method(2), VOICE))
+    first = converted(method(1), VOICE)
+    np.testing.assert_array_equal(first, converted(Dar(Secret.reproducible(1)), VOICE))
+    assert not np.array_equal(first, converted(method(2), VOICE))
 
 
 def test_pitch_goes_to_the_target() -> None:
-    made = method(1)
-    target = np.exp(made.pitch[made.selection.target("ann", "u")].mean)
-    f0 = find_f0(said(made, VOICE).astype(float))[0]
+    dar = method(1)
+    target = np.exp(dar.pitch[dar.selection.target("ann", "u")].mean)
+    f0 = find_f0(converted(dar, VOICE).astype(float))[0]
     assert np.median(f0[f0 > 0]) == pytest.approx(target, rel=0.08)
-    kept = find_f0(said(method(1, pitch="none"), VOICE).astype(float))[0]
-    assert np.median(kept[kept > 0]) == pytest.approx(125, rel=0.05)
+    unmapped = find_f0(converted(method(1, pitch="none"), VOICE).astype(float))[0]
+    assert np.median(unmapped[unmapped > 0]) == pytest.approx(125, rel=0.05)
 
 
 def test_fit_gives_different_speakers_different_targets(tmp_path: Path) -> None:
@@ -83,9 +83,9 @@ def test_fit_gives_different_speakers_different_targets(tmp_path: Path) -> None:
         tmp_path,
         tuple(Utterance(f"u{i}", tmp_path / "a.wav", f"s{i}") for i in range(6)),
     )
-    made = Dar(Secret.reproducible(1), selection="perm").fit(corpus)
-    assert len({made.selection.target(f"s{i}", "u") for i in range(6)}) == 6
-    assert made.record()["speakers_fitted"] == 6
+    dar = Dar(Secret.reproducible(1), selection="perm").fit(corpus)
+    assert len({dar.selection.target(f"s{i}", "u") for i in range(6)}) == 6
+    assert dar.record()["speakers_fitted"] == 6
 
 
 def test_voices_that_do_not_fit_are_refused(tmp_path: Path) -> None:
@@ -95,4 +95,4 @@ def test_voices_that_do_not_fit_are_refused(tmp_path: Path) -> None:
         Dar(voices=path)
     np.savez(path, codes=np.zeros((3, 4), np.float32), pitch=np.zeros((3, 2)))
     with raises_code("mismatch", InputError):
-        said(Dar(voices=path), VOICE)
+        converted(Dar(voices=path), VOICE)

@@ -40,10 +40,10 @@ def test_formants_go_where_the_power_says(coefficient: float) -> None:
     moved = bend_formants(vowel(tuple(formants)), coefficient)
     poles = poles_of(burg(moved[None, 4000:12000], 20))[0]
     sharp = np.sort(np.angle(poles[(poles.imag > 0) & (np.abs(poles) > 0.97)]))
-    found = sharp * 16000 / (2 * np.pi)
+    measured = sharp * 16000 / (2 * np.pi)
     expected = (formants * 2 * np.pi / 16000) ** coefficient * 16000 / (2 * np.pi)
     for hertz in expected:
-        assert np.abs(found - hertz).min() < 0.06 * hertz
+        assert np.abs(measured - hertz).min() < 0.06 * hertz
 
 
 @given(
@@ -74,8 +74,8 @@ def test_who_gets_a_coefficient_of_their_own() -> None:
         method = McAdams(secret, coefficient=coefficient)
         pairs = [("ann", "a1"), ("ann", "a2"), ("bob", "b1")]
         return [
-            method.transform(audio, 16000, speaker=who, utterance=which).tobytes()
-            for who, which in pairs
+            method.transform(audio, 16000, speaker=speaker, utterance=utterance).tobytes()
+            for speaker, utterance in pairs
         ]
 
     assert len(set(voices(0.8))) == 1

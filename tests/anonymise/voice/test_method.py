@@ -30,7 +30,7 @@ CARD = MethodCard(
     "An example.",
     (
         Setting("strength", 0.5, "How strong.", low=0, high=2, words=("random",)),
-        Setting("count", 8, "How many.", low=1, high=64, whole=True),
+        Setting("count", 8, "How many.", low=1, high=64, integer=True),
         Setting("gender", "same", "Whose.", words=("same", "opposite")),
         Setting("targets", None, "Where from.", path=True),
     ),

@@ -55,8 +55,8 @@ def test_the_target_s_statistics_are_met() -> None:
     source, target = voice(110, 0.15), voice(210, 0.25, seed=1)
     before, after = log_pitch(source), log_pitch(target)
     assert before and after
-    found = log_pitch(gaussian_pitch(source, before, after))
-    assert found == pytest.approx(after, abs=1e-6)
+    pitch = log_pitch(gaussian_pitch(source, before, after))
+    assert pitch == pytest.approx(after, abs=1e-6)
     mapped = percentile_pitch(source, target)
     shares = np.linspace(0, 100, 21)
     expected = np.percentile(target[target > 0], shares)
@@ -76,9 +76,9 @@ def test_short_utterances_are_not_stretched() -> None:
 def test_a_monotone_voice_is_not_blown_up() -> None:
     flat = np.full(50, 100.0)
     flat[3] = 100.1
-    found = log_pitch(flat)
-    assert found
-    mapped = gaussian_pitch(flat, found, LogPitch(np.log(200), 0.3))
+    pitch = log_pitch(flat)
+    assert pitch
+    mapped = gaussian_pitch(flat, pitch, LogPitch(np.log(200), 0.3))
     assert np.abs(mapped - 200).max() < 5
 
 

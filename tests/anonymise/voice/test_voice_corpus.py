@@ -88,10 +88,10 @@ def corpus(tmp_path: Path) -> Corpus:
 
 def test_metadata_and_audio_are_written(corpus: Corpus, tmp_path: Path) -> None:
     target = tmp_path / "out"
-    done = anonymise_corpus(corpus, Inverter(), target, secret=SECRET)
-    found = open_corpus(target)
-    assert found.utterances == done.corpus.utterances and done.skipped == ()
-    for before, after in zip(corpus, found, strict=True):
+    result = anonymise_corpus(corpus, Inverter(), target, secret=SECRET)
+    output = open_corpus(target)
+    assert output.utterances == result.corpus.utterances and result.skipped == ()
+    for before, after in zip(corpus, output, strict=True):
         for field in ("id", "speaker", "gender", "transcript", "session", "split", "extra"):
             assert getattr(before, field) == getattr(after, field)
         audio, rate = soundfile.read(before.path, always_2d=True)
@@ -118,20 +118,20 @@ def test_whole_files_keep_their_paths(tmp_path: Path) -> None:
 def test_pseudonyms_leave_no_original_name_behind(corpus: Corpus, tmp_path: Path) -> None:
     target = tmp_path / "out"
     secret = Secret.generate()
-    found = anonymise_corpus(corpus, Inverter(), target, secret=secret, rename=True).corpus
+    output = anonymise_corpus(corpus, Inverter(), target, secret=secret, rename=True).corpus
     everything = "\n".join(
         [str(path.relative_to(target)) for path in target.rglob("*")]
         + [path.read_text() for path in target.iterdir() if path.is_file()]
     )
     for word in ("ann", "bob", "monday", "note", "call", str(tmp_path / "in")):
         assert word not in everything.replace("anonymis", "")
-    assert len(found.speakers) == 2 and {one.gender for one in found} == {"f", ""}
-    assert all(one.id.startswith(f"{one.speaker}-") for one in found)
-    assert [one.id for one in found] == sorted(one.id for one in found)
+    assert len(output.speakers) == 2 and {utterance.gender for utterance in output} == {"f", ""}
+    assert all(utterance.id.startswith(f"{utterance.speaker}-") for utterance in output)
+    assert [utterance.id for utterance in output] == sorted(utterance.id for utterance in output)
     again = anonymise_corpus(corpus, Inverter(), target, secret=secret, rename=True)
     assert again.resumed == 7
     other = anonymise_corpus(corpus, Inverter(), tmp_path / "b", secret=SECRET, rename=True).corpus
-    assert not {one.id for one in other} & {one.id for one in found}
+    assert not {utterance.id for utterance in other} & {utterance.id for utterance in output}
 
 
 def test_pseudonymising_later_leaves_nothing_that_links_to_the_first_run(tmp_path: Path) -> None:
@@ -152,13 +152,13 @@ def test_pseudonymising_later_leaves_nothing_that_links_to_the_first_run(tmp_pat
 def test_pseudonymised_output_hides_the_order_of_the_corpus(corpus: Corpus, tmp_path: Path) -> None:
     target = tmp_path / "out"
     method = Inverter()
-    names = {one.id: other.id for one, other in pseudonymise(corpus, SECRET).items()}
+    names = {original.id: output.id for original, output in pseudonymise(corpus, SECRET).items()}
     anonymise_corpus(corpus, method, target, secret=SECRET, rename=True, jobs=1)
     files = [line["file"] for line in journal(target)]
     assert files == sorted(files) and len(files) == 7
     assert {path.stat().st_mtime_ns for path in target.rglob("*")} == {0}
-    done = [names[name] for name in method.calls]
-    assert done == sorted(done)
+    order = [names[name] for name in method.calls]
+    assert order == sorted(order)
 
 
 def journal(target: Path) -> list[dict[str, Any]]:
@@ -174,8 +174,8 @@ def test_an_interrupted_run_leaves_no_lists(corpus: Corpus, tmp_path: Path) -> N
     left = {path.name for path in target.iterdir()}
     assert left == {"audio", ".sottovoce.journal", ".sottovoce.lock"}
     assert not list(target.glob("audio/ann")) and len(journal(target)) == 2
-    done = anonymise_corpus(corpus, Inverter(), target, secret=SECRET, rename=True)
-    assert done.resumed == 2 and len(open_corpus(target)) == 7
+    result = anonymise_corpus(corpus, Inverter(), target, secret=SECRET, rename=True)
+    assert result.resumed == 2 and len(open_corpus(target)) == 7
 
 
 def test_kaldi_in_kaldi_out(tmp_path: Path) -> None:
@@ -186,12 +186,12 @@ def test_kaldi_in_kaldi_out(tmp_path: Path) -> None:
     data = write_kaldi(Corpus("data", tmp_path, listed), tmp_path / "data")
     for _ in range(2):  # a second run finds everything done and writes the lists again
         anonymise_corpus(open_corpus(data), Inverter(), tmp_path / "out", secret=SECRET, kaldi=True)
-        found = open_corpus(tmp_path / "out")
+        output = open_corpus(tmp_path / "out")
         assert (tmp_path / "out" / "wav.scp").is_file()
         assert not (tmp_path / "out" / "manifest.csv").exists()
         assert str(tmp_path) not in (tmp_path / "out" / "wav.scp").read_text()
-        assert [one.id for one in found] == ["ann-0", "ann-1", "ann-2"]
-        assert found.utterances[0].transcript == "some words"
+        assert [utterance.id for utterance in output] == ["ann-0", "ann-1", "ann-2"]
+        assert output.utterances[0].transcript == "some words"
 
 
 def test_an_interrupted_run_continues_without_repeating_work(
@@ -202,8 +202,10 @@ def test_an_interrupted_run_continues_without_repeating_work(
         anonymise_corpus(corpus, Inverter(stop_after=3), target, secret=SECRET, jobs=1)
     assert not (target / "manifest.csv").exists()
     again = Inverter()
-    done = anonymise_corpus(corpus, again, target, secret=SECRET, jobs=1)
-    assert done.resumed == 3 and again.calls == [one.id for one in corpus.utterances[3:]]
+    result = anonymise_corpus(corpus, again, target, secret=SECRET, jobs=1)
+    assert result.resumed == 3 and again.calls == [
+        utterance.id for utterance in corpus.utterances[3:]
+    ]
     idle = Inverter()
     assert anonymise_corpus(corpus, idle, target, secret=SECRET).resumed == 7
     assert not idle.calls and not idle.fitted
@@ -239,8 +241,8 @@ def test_bad_recordings_are_named_and_the_others_kept(corpus: Corpus, tmp_path: 
         anonymise_corpus(corpus, Inverter(), target, secret=SECRET)
     assert "1 of 7" in str(caught.value) and "2.wav: empty" in str(caught.value)
     second = Inverter()
-    done = anonymise_corpus(corpus, second, target, secret=SECRET, skip_bad=True)
-    assert len(done.corpus) == 6 and len(done.skipped) == 1 and not second.calls
+    result = anonymise_corpus(corpus, second, target, secret=SECRET, skip_bad=True)
+    assert len(result.corpus) == 6 and len(result.skipped) == 1 and not second.calls
     assert json.loads((target / "anonymisation.json").read_text())["left_out"] == 1
 
 
@@ -248,9 +250,9 @@ def test_no_old_copy_stays_of_a_recording_that_turned_bad(corpus: Corpus, tmp_pa
     target = tmp_path / "out"
     anonymise_corpus(corpus, Inverter(), target, secret=SECRET)
     corpus.utterances[2].path.write_bytes(b"")
-    done = anonymise_corpus(corpus, Inverter(), target, secret=SECRET, skip_bad=True)
-    assert len(done.skipped) == 1 and len(journal(target)) == 6
-    assert set(target.rglob("*.flac")) == {one.path for one in done.corpus}
+    result = anonymise_corpus(corpus, Inverter(), target, secret=SECRET, skip_bad=True)
+    assert len(result.skipped) == 1 and len(journal(target)) == 6
+    assert set(target.rglob("*.flac")) == {utterance.path for utterance in result.corpus}
 
 
 def test_a_failing_fit_keeps_the_earlier_output(corpus: Corpus, tmp_path: Path) -> None:
@@ -265,7 +267,7 @@ def test_a_failing_fit_keeps_the_earlier_output(corpus: Corpus, tmp_path: Path) 
     with raises_code("nothing-to-learn"):
         anonymise_corpus(corpus, Unfit(), target, secret=SECRET)
     assert len(open_corpus(target)) == 7
-    assert all(one.path.is_file() for one in open_corpus(target))
+    assert all(utterance.path.is_file() for utterance in open_corpus(target))
 
 
 def test_on_first_write_is_called_before_the_first_recording_is_written(
@@ -312,11 +314,11 @@ def test_a_killed_process_is_continued(tmp_path: Path, rename: bool) -> None:
     out = tmp_path / "out"
     words = ["anonymise", "voice", str(tmp_path / "in"), str(out), "--jobs", "1"]
     words += ["--rename"] if rename else []
-    made = "audio/*/*.flac" if rename else "ann/*.wav"
+    pattern = "audio/*/*.flac" if rename else "ann/*.wav"
     command = [sys.executable, "-m", "sottovoce", *words]
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     try:
-        _wait_for(lambda: len(list(out.glob(made))) >= 3)
+        _wait_for(lambda: len(list(out.glob(pattern))) >= 3)
         os.kill(process.pid, signal.SIGSTOP)
         second = subprocess.run(command, capture_output=True, text=True, check=False)
         assert second.returncode == 2
@@ -324,11 +326,11 @@ def test_a_killed_process_is_continued(tmp_path: Path, rename: bool) -> None:
     finally:
         process.kill()
         process.wait()
-    before = {path.name: path.stat().st_ino for path in out.glob(made)}
+    before = {path.name: path.stat().st_ino for path in out.glob(pattern)}
     assert 3 <= len(before) < 30 and not (out / "manifest.csv").exists()
-    done = subprocess.run([*command, "--json"], capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout)["resumed"] == len(before)
-    after = {path.name: path.stat().st_ino for path in out.glob(made)}
+    result = subprocess.run([*command, "--json"], capture_output=True, text=True, check=True)
+    assert json.loads(result.stdout)["resumed"] == len(before)
+    after = {path.name: path.stat().st_ino for path in out.glob(pattern)}
     assert len(after) == 30 and all(after[name] == number for name, number in before.items())
     assert not [path for path in out.rglob(".*") if path.name not in (JOURNAL, LOCK)]
 

@@ -27,7 +27,7 @@ RATES = (8000, 11025, 16000, 22050, 44100, 48000, 96000)
 def recording(kind: str, seconds: float, rate: int, seed: int) -> np.ndarray:
     rng = np.random.default_rng(seed)
     count = max(1, int(seconds * rate))
-    made: dict[str, Callable[[], Any]] = {
+    signals: dict[str, Callable[[], Any]] = {
         "white": lambda: rng.uniform(-1, 1, count),
         "clicks": lambda: (rng.random(count) < 0.003) * rng.choice([-1.0, 1.0], count),
         "square": lambda: 0.8 * np.sign(np.sin(2 * np.pi * 150 * np.arange(count) / rate + 0.1)),
@@ -35,7 +35,7 @@ def recording(kind: str, seconds: float, rate: int, seed: int) -> np.ndarray:
         "pauses": lambda: rng.standard_normal(count) * (np.arange(count) % 4000 < 2000) * 0.2,
         "offset": lambda: 0.5 + 0.1 * rng.standard_normal(count),
     }
-    return np.asarray(np.clip(made[kind](), -1, 1), np.float32)
+    return np.asarray(np.clip(signals[kind](), -1, 1), np.float32)
 
 
 KINDS = ("white", "clicks", "square", "quiet", "pauses", "offset")

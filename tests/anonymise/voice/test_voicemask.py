@@ -41,9 +41,9 @@ def test_draws_lie_in_their_range(seed: int) -> None:
 def test_without_distortion_it_is_a_copy() -> None:
     audio = vowel().astype(np.float32)
     method = VoiceMask(Secret.reproducible(0), high=0)
-    found = method.transform(audio, 16000, speaker="ann", utterance="a")
+    output = method.transform(audio, 16000, speaker="ann", utterance="a")
     copy = condition(lambda samples: synthesise(analyse(samples)), audio, 16000)
-    np.testing.assert_array_equal(found, copy)
+    np.testing.assert_array_equal(output, copy)
 
 
 def test_formants_go_where_the_warp_says() -> None:

@@ -34,8 +34,8 @@ def some_classes(seed: int = 0) -> np.ndarray:
     rng = np.random.default_rng(seed)
     share = np.linspace(0, 1, 129)
     waves = np.cos(np.pi * share * np.arange(1, 9)[:, None])
-    made = rng.normal(size=(8, 8)) @ waves
-    return np.asarray(made - made.mean(axis=1, keepdims=True))
+    spectra = rng.normal(size=(8, 8)) @ waves
+    return np.asarray(spectra - spectra.mean(axis=1, keepdims=True))
 
 
 @pytest.mark.parametrize("index", [0, 4, 10, 15, 20])
@@ -43,8 +43,8 @@ def test_a_known_warp_is_found_on_the_frequency_axis(index: int) -> None:
     source = some_classes()
     target = read_at(source, power(axis(129), GRID[index]))
     target -= target.mean(axis=1, keepdims=True)
-    found = find_warps(source, target[::-1])  # the order of the target's classes means nothing
-    np.testing.assert_allclose(found, GRID[index])
+    warps = find_warps(source, target[::-1])  # the order of the target's classes means nothing
+    np.testing.assert_allclose(warps, GRID[index])
 
 
 def test_onto_themselves_nothing_is_warped() -> None:
@@ -72,7 +72,7 @@ def test_who_gets_which_target() -> None:
     def chosen(kind: str, utterance: str = "u", count: int = 20) -> list[int]:
         selection = TargetSelection(kind, count, secret, "vtln")
         selection.fit(speakers)
-        return [selection.target(who, utterance) for who in speakers]
+        return [selection.target(speaker, utterance) for speaker in speakers]
 
     assert len(set(chosen("const"))) == 1 and chosen("const") == chosen("const", "v")
     assert sorted(chosen("perm")) == list(range(20)) and chosen("perm") == chosen("perm", "v")
@@ -85,23 +85,23 @@ def test_who_gets_which_target() -> None:
 def test_the_shipped_targets_are_voices() -> None:
     voices = shipped_targets()
     assert len(voices) > 200
-    for one in voices:
-        assert one.classes.shape == (8, 129) and np.isfinite(one.classes).all()
-        assert one.pitch and 70 < np.exp(one.pitch.mean) < 300 and 0 < one.pitch.sd < 0.6
+    for voice in voices:
+        assert voice.classes.shape == (8, 129) and np.isfinite(voice.classes).all()
+        assert voice.pitch and 70 < np.exp(voice.pitch.mean) < 300 and 0 < voice.pitch.sd < 0.6
 
 
 def test_targets_of_a_corpus_of_ones_own(tmp_path: Path) -> None:
-    for who, pitch in (("ann", 210), ("bob", 110), ("cas", 150)):
-        (tmp_path / "in" / who).mkdir(parents=True)
-        soundfile.write(tmp_path / "in" / who / "a.wav", 0.5 * vowel(pitch=pitch), RATE)
+    for speaker, pitch in (("ann", 210), ("bob", 110), ("cas", 150)):
+        (tmp_path / "in" / speaker).mkdir(parents=True)
+        soundfile.write(tmp_path / "in" / speaker / "a.wav", 0.5 * vowel(pitch=pitch), RATE)
     method = Vtln(Secret.reproducible(0), targets=tmp_path / "in", selection="perm")
     method.fit(open_corpus(tmp_path / "in"))
     assert method.record()["target_speakers"] == 3
     assert method.record()["settings"] == {"selection": "perm", "targets": "in"}
     mapped = set()
-    for who in ("ann", "bob", "cas"):
+    for speaker in ("ann", "bob", "cas"):
         audio = vowel(pitch=150).astype(np.float32)
-        f0, _ = find_f0(method.transform(audio, RATE, speaker=who, utterance="u").astype(float))
+        f0, _ = find_f0(method.transform(audio, RATE, speaker=speaker, utterance="u").astype(float))
         mapped.add(round(float(np.median(f0[f0 > 0])), -1))
     assert len(mapped) == 3
     (tmp_path / "noise" / "who").mkdir(parents=True)

@@ -36,9 +36,9 @@ Audio = NDArray[np.float32]
 def spoken(seconds: float = 1.2, pitch: int = 125) -> Audio:
     """Two vowels with a pause between."""
     half = seconds / 2
-    one, two = vowel((700, 1200, 2600), half, pitch), vowel((300, 2200, 2900), half, pitch)
-    two[: len(two) // 4] = 0
-    return (0.4 * np.concatenate([one, two])).astype(np.float32)
+    first, second = vowel((700, 1200, 2600), half, pitch), vowel((300, 2200, 2900), half, pitch)
+    second[: len(second) // 4] = 0
+    return (0.4 * np.concatenate([first, second])).astype(np.float32)
 
 
 @cache
@@ -46,8 +46,8 @@ def method(seed: int = 1, **settings: Any) -> XVector:
     return XVector(Secret.reproducible(seed), **settings)
 
 
-def said(made: XVector, audio: Audio, rate: int = 16000, utterance: str = "u") -> Audio:
-    return made.transform(audio, rate, speaker="ann", utterance=utterance)
+def converted(xvector: XVector, audio: Audio, rate: int = 16000, utterance: str = "u") -> Audio:
+    return xvector.transform(audio, rate, speaker="ann", utterance=utterance)
 
 
 @pytest.mark.parametrize(("seconds", "rate"), [(0.01, 16000), (0.11, 8000), (0.7, 44100)])
@@ -60,7 +60,7 @@ def test_length_loudness_and_range_are_kept(kind: str, seconds: float, rate: int
         "clicks": clicks(seconds, rate=rate)[:count],
     }
     audio = np.asarray(signals[kind], np.float32)
-    changed = said(method(), audio, rate)
+    changed = converted(method(), audio, rate)
     assert changed.shape == audio.shape and changed.dtype == np.float32
     assert np.isfinite(changed).all() and np.abs(changed).max() <= 1
     before = float(np.std(audio))
@@ -68,24 +68,24 @@ def test_length_loudness_and_range_are_kept(kind: str, seconds: float, rate: int
 
 
 def test_silence_stays_silence() -> None:
-    assert not said(method(), np.zeros(8000, np.float32)).any()
+    assert not converted(method(), np.zeros(8000, np.float32)).any()
 
 
 def test_a_pause_stays_quiet() -> None:
     audio = spoken()
-    changed = said(method(), audio)
+    changed = converted(method(), audio)
     pause = slice(len(audio) // 2 + 800, len(audio) // 2 + len(audio) // 8 - 800)
     assert np.std(changed[pause]) < 0.1 * np.std(changed)
 
 
 def test_the_secret_decides() -> None:
     audio = spoken(0.6)
-    first = said(method(1), audio)
-    np.testing.assert_array_equal(first, said(XVector(Secret.reproducible(1)), audio))
-    assert not np.array_equal(first, said(method(2), audio))
-    np.testing.assert_array_equal(first, said(method(1), audio, utterance="v"))
+    first = converted(method(1), audio)
+    np.testing.assert_array_equal(first, converted(XVector(Secret.reproducible(1)), audio))
+    assert not np.array_equal(first, converted(method(2), audio))
+    np.testing.assert_array_equal(first, converted(method(1), audio, utterance="v"))
     each = method(1, assignment="utterance")
-    assert not np.array_equal(said(each, audio), said(each, audio, utterance="v"))
+    assert not np.array_equal(converted(each, audio), converted(each, audio, utterance="v"))
 
 
 @pytest.mark.parametrize(
@@ -100,16 +100,17 @@ def test_the_secret_decides() -> None:
     ],
 )
 def test_every_setting_speaks(settings: dict[str, Any]) -> None:
-    changed = said(method(1, **settings), spoken(0.6))
+    changed = converted(method(1, **settings), spoken(0.6))
     assert np.isfinite(changed).all() and np.std(changed) > 0.01
 
 
 def test_pitch_goes_where_the_pseudo_speaker_is() -> None:
     audio = spoken(1.2)
-    higher = said(method(1, gender="opposite", source_gender="m"), audio)
-    kept = said(method(1, pitch="none"), audio)
-    f0 = [np.median(one[one > 0]) for one in (find_f0(x.astype(float))[0] for x in (higher, kept))]
-    assert f0[0] > 150 and f0[1] == pytest.approx(125, rel=0.05)
+    higher = converted(method(1, gender="opposite", source_gender="m"), audio)
+    kept = converted(method(1, pitch="none"), audio)
+    contours = [find_f0(x.astype(float))[0] for x in (higher, kept)]
+    medians = [np.median(f0[f0 > 0]) for f0 in contours]
+    assert medians[0] > 150 and medians[1] == pytest.approx(125, rel=0.05)
 
 
 def test_fit_learns_voice_pitch_and_gender(tmp_path: Path) -> None:
@@ -118,12 +119,12 @@ def test_fit_learns_voice_pitch_and_gender(tmp_path: Path) -> None:
         save_audio(tmp_path / f"{name}.wav", spoken(1.2, 120 + 80 * (1 - i)), 16000)
         gender = "f" if name == "ann" else ""
         utterances.append(Utterance(name, tmp_path / f"{name}.wav", name, gender=gender))
-    made = XVector(Secret.reproducible(1)).fit(Corpus("two", tmp_path, tuple(utterances)))
-    record = made.record()
+    xvector = XVector(Secret.reproducible(1)).fit(Corpus("two", tmp_path, tuple(utterances)))
+    record = xvector.record()
     assert record["speakers_fitted"] == 2
     assert record["speakers_whose_gender_was_guessed"] == 1  # bob's
     assert "secret" not in str(record).lower()
-    assert np.isfinite(said(made, spoken(0.5))).all()
+    assert np.isfinite(converted(xvector, spoken(0.5))).all()
 
 
 def test_a_pool_of_another_encoder_is_refused(tmp_path: Path) -> None:
@@ -135,7 +136,7 @@ def test_a_pool_of_another_encoder_is_refused(tmp_path: Path) -> None:
 
 def test_the_shipped_pool_is_large_and_of_both_genders() -> None:
     pool = Pool.load()
-    assert len(pool) > 200 and min(np.sum(pool.gender == one) for one in "fm") > 100
+    assert len(pool) > 200 and min(np.sum(pool.gender == gender) for gender in "fm") > 100
     assert len(np.unique(pool.exemplars)) > 10
     assert (pool.pitch > 0).all()
 
@@ -146,7 +147,7 @@ def test_bad_settings_and_files_are_named(tmp_path: Path) -> None:
     wrong = tmp_path / "net.onnx"
     wrong.write_bytes(b"nothing")
     with raises_code("damaged", InputError):
-        said(XVector(synthesiser=wrong), spoken(0.3))
+        converted(XVector(synthesiser=wrong), spoken(0.3))
     with raises_code("mismatch", InputError):
         XVector(vocoder=Path(f"{wrong}@{'0' * 64}"))
     digest = hashlib.sha256(b"nothing").hexdigest()

@@ -117,7 +117,7 @@ class Setting:
     """Largest number; None if the setting is not a number."""
     words: tuple[str, ...] = ()
     """Words that are accepted instead of a number, or as the only choices."""
-    whole: bool = False
+    integer: bool = False
     """Whether the number must be an integer."""
     path: bool = False
     """Whether the value is a file or folder, or None."""
@@ -157,11 +157,11 @@ class Setting:
             raise UsageError(
                 f"{method}: {self.name}={value}: {self._hint(value)}", code="out-of-range"
             )
-        if self.whole and number != int(number):
+        if self.integer and number != int(number):
             raise UsageError(
                 f"{method}: {self.name}={value}: use a whole number", code="out-of-range"
             )
-        return int(number) if self.whole else number
+        return int(number) if self.integer else number
 
     def _contains(self, number: float) -> bool:
         return self.low is not None and self.high is not None and self.low <= number <= self.high

@@ -110,7 +110,7 @@ class XVector:
                 low=1,
                 high=1e6,
                 words=("auto",),
-                whole=True,
+                integer=True,
             ),
             Setting(
                 "n_averaged",
@@ -119,7 +119,7 @@ class XVector:
                 low=1,
                 high=1e6,
                 words=("auto",),
-                whole=True,
+                integer=True,
             ),
             Setting(
                 "pitch",
