@@ -169,15 +169,15 @@ class TextAnonymiser:
             keeps the distribution of the words and publishes those values.
         """
         names = documents if documents is not None else [""] * len(texts)
-        found = self.detector.find(texts, names)
+        findings_by_text = self.detector.find(texts, names)
         if use_corpus_tables:
-            tables = count_corpus_tables(texts, found)
+            tables = count_corpus_tables(texts, findings_by_text)
             self.replacer = replace(self.replacer, corpus_tables=tables)
-        for i, (text, findings) in enumerate(zip(texts, found, strict=True)):
+        for i, (text, findings) in enumerate(zip(texts, findings_by_text, strict=True)):
             self.replacer.note_full_names(text, findings, names[i], str(i))
         return [
             self._rewrite(text, findings, names[i], str(i))
-            for i, (text, findings) in enumerate(zip(texts, found, strict=True))
+            for i, (text, findings) in enumerate(zip(texts, findings_by_text, strict=True))
         ]
 
     def _rewrite(

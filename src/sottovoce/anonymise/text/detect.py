@@ -117,12 +117,12 @@ class Detector:
         normalised = [NormalisedText.of(text) for text in texts]
         # a tagger from elsewhere may create reference cycles
         with _gc_disabled() if self.custom_tagger is None else nullcontext():
-            found = self._find([text.text for text in normalised], documents)
+            by_text = self._find([text.text for text in normalised], documents)
         return [
             [finding.moved(*text.source_span(finding.start, finding.end)) for finding in findings]
             if text.starts
             else findings
-            for text, findings in zip(normalised, found, strict=True)
+            for text, findings in zip(normalised, by_text, strict=True)
         ]
 
     def _find(self, texts: Sequence[str], documents: Sequence[str] | None) -> list[list[Finding]]:
@@ -185,7 +185,7 @@ class Detector:
 
     def _tag(self, texts: Sequence[Sequence[str]], tagged: _TaggedSentences) -> list[list[Entity]]:
         """Return what the taggers find; a sentence that they have seen is not tagged again."""
-        entities: list[list[Entity]] = [[] for _ in texts]
+        by_text: list[list[Entity]] = [[] for _ in texts]
         uncased = [is_asr_output([w for w in words if w != HIDDEN]) for words in texts]
         cuts = [(i, *cut) for i, words in enumerate(texts) for cut in sentences(words)]
         forms = [
@@ -196,13 +196,13 @@ class Detector:
         tagged.update((sentence, []) for sentence in new)
         for tagger in self._taggers():
             checked = tagger.info.mistakes_sentence_starts
-            for sentence, found in zip(new, tagger.tag(new, self.tau), strict=True):
-                tagged[sentence] += (
-                    [e for e in found if not self._is_mere_start(sentence, e)] if checked else found
-                )
+            for sentence, entities in zip(new, tagger.tag(new, self.tau), strict=True):
+                if checked:
+                    entities = [e for e in entities if not self._is_mere_start(sentence, e)]
+                tagged[sentence] += entities
         for (i, a, _), sentence in zip(cuts, forms, strict=True):
-            entities[i] += [e._replace(start=e.start + a, end=e.end + a) for e in tagged[sentence]]
-        return entities
+            by_text[i] += [e._replace(start=e.start + a, end=e.end + a) for e in tagged[sentence]]
+        return by_text
 
     def _is_mere_start(self, words: Sequence[str], entity: Entity) -> bool:
         """Tell whether a common word looks like a name only because it begins a sentence."""

@@ -252,9 +252,9 @@ def _count(gold: Sequence[Sequence[Span]], predicted: Sequence[Sequence[Span]]) 
 def _masked_words(sentences: Sequence[Sequence[str]], detector: Detector) -> list[set[int]]:
     """Return the words of which at least one character is hidden; a sentence is a document."""
     texts = [" ".join(words) for words in sentences]
-    found = detector.find(texts, [str(i) for i in range(len(texts))])
+    by_text = detector.find(texts, [str(i) for i in range(len(texts))])
     masked = []
-    for words, findings in zip(sentences, found, strict=True):
+    for words, findings in zip(sentences, by_text, strict=True):
         position, hidden = 0, set()
         for i, word in enumerate(words):
             if any(f.start < position + len(word) and position < f.end for f in findings):
