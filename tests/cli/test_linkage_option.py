@@ -12,24 +12,27 @@ from sottovoce.speaker.embeddings import Embeddings
 from sottovoce.speaker.linkage import LINKAGES
 
 
-def embeddings_of_8_speakers(dimension: int = 4) -> Embeddings:
-    rng = np.random.default_rng(0)
+def embeddings_of_8_speakers(dimension: int = 4, *, seed: int = 0) -> Embeddings:
+    rng = np.random.default_rng(seed)
     speakers = np.repeat(np.arange(8), 4)
     centres = rng.normal(size=(8, dimension))
-    return Embeddings.of(centres[speakers] + rng.normal(size=(32, dimension)), speakers)
+    names = [f"{seed}-{speaker}" for speaker in speakers]
+    return Embeddings.of(centres[speakers] + rng.normal(size=(32, dimension)), names)
 
 
 @pytest.mark.parametrize("name", list(LINKAGES))
 def test_every_linkage_function_can_be_trained(name: str) -> None:
     embeddings = embeddings_of_8_speakers()
-    linkage = linkage_from_options(name, embeddings, lda=None, like=embeddings)
+    evaluated = embeddings_of_8_speakers(seed=1)
+    linkage = linkage_from_options(name, embeddings, lda=None, evaluated=(evaluated,))
     assert linkage.name == name
     assert np.isfinite(linkage.enrol(embeddings.vectors, 1)).all()
 
 
 def test_lda_of_plda() -> None:
     embeddings = embeddings_of_8_speakers()
-    linkage = linkage_from_options("plda", embeddings, lda=2, like=embeddings)
+    evaluated = embeddings_of_8_speakers(seed=1)
+    linkage = linkage_from_options("plda", embeddings, lda=2, evaluated=(evaluated,))
     assert linkage.enrol(embeddings.vectors, 1).shape == (32, 4)  # 2 + 2
 
 
@@ -37,22 +40,21 @@ def test_lda_of_plda() -> None:
 def test_lda_is_refused_where_it_is_no_setting(name: str) -> None:
     embeddings = embeddings_of_8_speakers()
     with raises_code("unsupported", UsageError) as caught:
-        linkage_from_options(name, embeddings, lda=2, like=embeddings)
+        linkage_from_options(name, embeddings, lda=2, evaluated=(embeddings,))
     assert name in str(caught.value)
 
 
 def test_training_embeddings_of_another_dimension_are_refused() -> None:
     with raises_code("mismatch", InputError) as caught:
-        linkage_from_options(
-            "plda", embeddings_of_8_speakers(4), lda=None, like=embeddings_of_8_speakers(5)
-        )
+        evaluated = (embeddings_of_8_speakers(5, seed=1),)
+        linkage_from_options("plda", embeddings_of_8_speakers(4), lda=None, evaluated=evaluated)
     assert "dimension 4" in str(caught.value) and "have 5" in str(caught.value)
 
 
 def test_unknown_name_and_missing_training() -> None:
     embeddings = embeddings_of_8_speakers()
     with raises_code("unknown-name", UsageError) as caught:
-        linkage_from_options("projections", lda=None, like=embeddings)
+        linkage_from_options("projections", lda=None, evaluated=(embeddings,))
     assert "did you mean 'projection'" in str(caught.value)
     with raises_code("needs-training", UsageError):
-        linkage_from_options("plda", lda=None, like=embeddings)
+        linkage_from_options("plda", lda=None, evaluated=(embeddings,))

@@ -169,10 +169,10 @@ def test_plain_cosine_says_that_it_learnt_nothing(
 def test_kaldi_archives(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One utt2spk for both archives, or for one beside an .npz; the same numbers as from .npz."""
     speakers = []
-    for side, mark in (("e", "e-"), ("t", "t-")):
+    for side in ("e", "t", "train"):
         with np.load(folder / f"{side}.npz") as arrays:
-            ids = [f"{mark}{one}" for one in arrays["utterances"]]
             vectors, who = arrays["vectors"], arrays["speakers"]
+        ids = [f"{side}-{row}" for row in range(len(who))]
         np.savez(tmp_path / f"{side}.npz", vectors=vectors, speakers=who, utterances=ids)
         rows = zip(ids, vectors.tolist(), strict=True)
         lines = [f"{name}  [ {' '.join(map(repr, vector))} ]\n" for name, vector in rows]
@@ -185,8 +185,8 @@ def test_kaldi_archives(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixt
         ("npz", "npz", []),
         ("ark", "ark", named),
         ("npz", "ark", named),
-        ("npz", "npz", [*named, "--train", str(tmp_path / "e.ark")]),
-        ("npz", "npz", ["--train", str(tmp_path / "e.npz")]),
+        ("npz", "npz", [*named, "--train", str(tmp_path / "train.ark")]),
+        ("npz", "npz", ["--train", str(tmp_path / "train.npz")]),
     ]
     for known, unknown, more in kinds:
         sides = {"enrol": f"e.{known}", "trial": f"t.{unknown}"}

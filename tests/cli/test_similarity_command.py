@@ -112,7 +112,7 @@ def test_back_ends_with_training_data(
 
 def test_the_centre_is_the_mean_of_the_training_vectors(folder: Path) -> None:
     before, train = (read_embeddings(folder / name) for name in ("o.npz", "t.npz"))
-    centred = linkage_from_options("cosine", train, lda=None, like=before)
+    centred = linkage_from_options("cosine", train, lda=None, evaluated=(before,))
     centre = np.load(folder / "t.npz")["vectors"].mean(axis=0)
     vectors = (centre + np.eye(32)).astype(np.float32)
     assert np.allclose(centred.enrol(vectors, 1), np.eye(32), atol=1e-5)
@@ -158,7 +158,8 @@ def test_kaldi_archives(folder: Path, capsys: pytest.CaptureFixture[str]) -> Non
 
 def test_the_nearest_linkage_function_is_suggested() -> None:
     with raises_code("unknown-name") as caught:
-        linkage_from_options("cosin", lda=None, like=Embeddings.of(np.eye(3), ["a", "b", "c"]))
+        voices = Embeddings.of(np.eye(3), ["a", "b", "c"])
+        linkage_from_options("cosin", lda=None, evaluated=(voices,))
     assert "'cosine'" in str(caught.value)
 
 

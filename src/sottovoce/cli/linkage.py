@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
@@ -50,7 +50,11 @@ def linkage_options(command: Callable[P, R]) -> Callable[P, R]:
 
 
 def linkage_from_options(
-    name: str, train: Embeddings | None = None, *, lda: int | None, like: Embeddings
+    name: str,
+    train: Embeddings | None = None,
+    *,
+    lda: int | None,
+    evaluated: Sequence[Embeddings],
 ) -> LinkageFunction:
     """Make the linkage function that the options of a command choose.
 
@@ -62,22 +66,25 @@ def linkage_from_options(
         Content of ``--train``.
     lda : int or None
         Value of ``--lda``.
-    like : Embeddings
-        Embeddings that will be compared.
+    evaluated : sequence of Embeddings
+        All sets that will be compared; none may share a speaker or a vector with ``train``.
 
     Raises
     ------
     UsageError
         ``unknown-name`` where no linkage function has this name, ``unsupported`` where it has no
         setting ``lda``.
+    InputError
+        ``not-disjoint`` where the training set holds what is evaluated.
     """
-    from sottovoce.speaker.linkage import LINKAGES, make_linkage
+    from sottovoce.speaker.leakage import make_evaluation_linkage
+    from sottovoce.speaker.linkage import LINKAGES
 
     if name not in LINKAGES:
         message = did_you_mean("linkage function", name, list(LINKAGES))
         raise UsageError(f"--linkage: {message}", code="unknown-name")
     if lda is None:
-        return make_linkage(name, train, like=like)
+        return make_evaluation_linkage(name, train, evaluated)
     if "lda" not in LINKAGES[name].options:
         raise UsageError(f"--lda does not go with --linkage {name}", code="unsupported")
-    return make_linkage(name, train, like=like, lda=lda)
+    return make_evaluation_linkage(name, train, evaluated, lda=lda)

@@ -152,7 +152,7 @@ def _inputs_of_files(
     return _Inputs(
         enrolment,
         trials,
-        linkage_from_options(linkage, *training, lda=lda, like=enrolment),
+        linkage_from_options(linkage, *training, lda=lda, evaluated=(enrolment, trials)),
         sets if utt2spk is None else [*sets, utt2spk],
         {"linkage": linkage, "lda": lda},
         () if training else (_untrained_note(linkage),),

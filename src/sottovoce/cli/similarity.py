@@ -73,7 +73,7 @@ def command(
         result = similarity(
             before,
             after,
-            linkage_from_options(linkage, *training, lda=lda, like=before),
+            linkage_from_options(linkage, *training, lda=lda, evaluated=(before, after)),
             interval=None if no_interval else interval,
             replicates=1000 if resamples is None else resamples,
             seed=seed,

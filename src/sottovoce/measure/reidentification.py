@@ -49,6 +49,7 @@ from sottovoce.measure.singling_out import CHANCE, LITERAL_DRAWS, VECTORS, Predi
 from sottovoce.measure.tally import Tally, make_edges
 from sottovoce.measure.verification import rocch_eer
 from sottovoce.speaker import Cosine, Embeddings, LinkageFunction
+from sottovoce.speaker.leakage import shared_recordings
 
 IntervalMaker = Callable[[FloatArray, float], Interval]
 """From a value a speaker and a confidence to the interval of their mean."""
@@ -106,16 +107,18 @@ def reidentify(
 
 def _shared_recordings(enrol: Embeddings, trial: Embeddings) -> list[str]:
     """Refuse recordings that are on both sides, which link themselves; note equal ids."""
-    if enrol.utterances is None or trial.utterances is None:
-        return []
-    ids, first, second = np.intersect1d(enrol.utterances, trial.utterances, return_indices=True)
-    same = np.flatnonzero((enrol.vectors[first] == trial.vectors[second]).all(axis=1))
-    if len(same):
-        listed = first_few((str(name) for name in ids[same[:3]]), len(same))
+    _, rows = shared_recordings(enrol, trial)
+    if len(rows):
+        ids = trial.utterances
+        names = (f"row {row}" if ids is None else str(ids[row]) for row in np.sort(rows).tolist())
         raise InputError(
-            f"{trial.origin}: recordings that are enrolled too: {listed}; remove them",
+            f"{trial.origin}: recordings that are enrolled too: {first_few(names, len(rows))}; "
+            "remove them",
             code="not-disjoint",
         )
+    if enrol.utterances is None or trial.utterances is None:
+        return []
+    ids = np.intersect1d(enrol.utterances, trial.utterances)
     if not len(ids):
         return []
     return [

@@ -242,7 +242,7 @@ def _similarity(job: SimilarityJob, files: Files) -> Document:
     result = similarity(
         original,
         anonymised,
-        _linkage(job.linkage, job.lda, files[2:], original),
+        _linkage(job.linkage, job.lda, files[2:], (original, anonymised)),
         interval=job.interval,
         replicates=job.replicates,
         seed=job.seed,
@@ -266,7 +266,7 @@ def _reidentify(job: ReidentifyJob, files: Files) -> Document:
         confidence=job.interval,
         seed=job.seed,
     )
-    linkage = _linkage(job.linkage, job.lda, files[2:], enrolment)
+    linkage = _linkage(job.linkage, job.lda, files[2:], (enrolment, trials))
     result = reidentify(enrolment, trials, linkage, settings=settings)
     if job.format == "html":
         return _html(pages.reidentification_page(result))
@@ -304,9 +304,12 @@ def _check_tagger(name: str) -> None:
         )
 
 
-def _linkage(name: str, lda: int | None, training: Files, like: Embeddings) -> LinkageFunction:
-    """A linkage function for vectors like ``like``, trained on other speakers if they were sent."""
-    from sottovoce.speaker.linkage import LINKAGES, make_linkage
+def _linkage(
+    name: str, lda: int | None, training: Files, evaluated: Sequence[Embeddings]
+) -> LinkageFunction:
+    """A linkage function, trained on other speakers if their embeddings were sent."""
+    from sottovoce.speaker.leakage import make_evaluation_linkage
+    from sottovoce.speaker.linkage import LINKAGES
 
     if LINKAGES[name].needs_training and not training:
         raise UsageError(
@@ -317,7 +320,7 @@ def _linkage(name: str, lda: int | None, training: Files, like: Embeddings) -> L
         raise UsageError(f"the linkage function {name} has no setting lda", code="unsupported")
     train = read_embeddings(training[0], "train") if training else None
     settings = {} if lda is None else {"lda": lda}
-    return make_linkage(name, train, like=like, **settings)
+    return make_evaluation_linkage(name, train, evaluated, **settings)
 
 
 def _encode_audio(audio: Audio, rate: int, suffix: str) -> Document:

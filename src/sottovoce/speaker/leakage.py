@@ -1,0 +1,149 @@
+"""Checks that keep an evaluation honest: no recording and no speaker on two sides.
+
+A linkage function that was trained on the speakers it is judged on links pure noise, and a
+recording that is enrolled and tried links itself. Both are refused wherever embeddings meet,
+whatever their files are called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.core.errors import InputError, first_few
+from sottovoce.core.types import IntArray, Vectors
+from sottovoce.speaker.embeddings import Embeddings
+from sottovoce.speaker.linkage import LinkageFunction, make_linkage
+
+_ROWS = 1 << 16
+"""Rows that are hashed at a time."""
+
+
+def check_disjoint(groups: Mapping[str, Iterable[str]]) -> None:
+    """Refuse speakers that are in two groups.
+
+    Parameters
+    ----------
+    groups : mapping of str to iterable of str
+        Names of the speakers by what they are used for, such as ``training``.
+
+    Raises
+    ------
+    InputError
+        With the code ``not-disjoint``.
+    """
+    names = {group: set(speakers) for group, speakers in groups.items()}
+    for i, group in enumerate(names):
+        for other in list(names)[i + 1 :]:
+            common = sorted(names[group] & names[other])
+            if common:
+                raise InputError(
+                    f"{first_few(common, len(common))}: in the {group} and in the {other} "
+                    "speakers; these must be different people: take others, or rename them if "
+                    "they only share a name",
+                    code="not-disjoint",
+                )
+
+
+def check_training(train: Embeddings, *evaluated: Embeddings) -> None:
+    """Refuse training embeddings that share a speaker or a vector with what is evaluated.
+
+    Parameters
+    ----------
+    train : Embeddings
+        What a linkage function is trained on.
+    *evaluated : Embeddings
+        Enrolment and trials, or originals and anonymised recordings.
+
+    Raises
+    ------
+    InputError
+        With the code ``not-disjoint``.
+    """
+    for embeddings in evaluated:
+        check_disjoint({"training": train.names.tolist(), "evaluated": embeddings.names.tolist()})
+        rows, _ = shared_recordings(train, embeddings)
+        if len(rows):
+            raise InputError(
+                f"{train.origin}: {len(rows):,} vectors that are in {embeddings.origin} too; a "
+                "linkage function must be trained on other recordings of other people",
+                code="not-disjoint",
+            )
+
+
+def shared_recordings(first: Embeddings, second: Embeddings) -> tuple[IntArray, IntArray]:
+    """Find recordings that are in two sets: vectors that are the same, number for number.
+
+    A vector that several speakers of a set have does not count: that is an anonymiser which gives
+    everybody the same voice, not the same recording.
+
+    Parameters
+    ----------
+    first, second : Embeddings
+        Two sets of embeddings.
+
+    Returns
+    -------
+    tuple of array of int64
+        Rows of ``first`` and of ``second``, one pair a distinct vector.
+    """
+    if first.dimension != second.dimension:
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    hashes = _hashes(first.vectors), _hashes(second.vectors)
+    common, rows, others = np.intersect1d(*hashes, return_indices=True)
+    shared = (first.vectors[rows] == second.vectors[others]).all(axis=1)
+    for embeddings, own_hashes in zip((first, second), hashes, strict=True):
+        shared &= ~_of_several_speakers(common, own_hashes, embeddings.speakers)
+    return rows[shared], others[shared]
+
+
+def _of_several_speakers(
+    wanted: NDArray[np.uint64], hashes: NDArray[np.uint64], speakers: IntArray
+) -> NDArray[np.bool_]:
+    """Tell for each of some hashes whether rows of more than one speaker have it."""
+    relevant = np.isin(hashes, wanted)
+    pairs = np.unique(np.stack((hashes[relevant], speakers[relevant].astype(np.uint64))), axis=1)
+    distinct, counts = np.unique(pairs[0], return_counts=True)
+    return np.isin(wanted, distinct[counts > 1])
+
+
+def _hashes(vectors: Vectors) -> NDArray[np.uint64]:
+    """Hash every row, in whole numbers, so that equal rows have equal hashes wherever they are."""
+    factors = np.random.default_rng(0).integers(1, 1 << 63, vectors.shape[1], np.uint64) * 2 + 1
+    hashes = np.empty(len(vectors), np.uint64)
+    for start in range(0, len(vectors), _ROWS):
+        # adding zero makes minus zero plus zero
+        block = np.ascontiguousarray(vectors[start : start + _ROWS], np.float32) + np.float32(0)
+        words = block.view(np.uint32).astype(np.uint64)
+        hashes[start : start + _ROWS] = (words * factors).sum(axis=1, dtype=np.uint64)
+    return hashes
+
+
+def make_evaluation_linkage(
+    name: str, train: Embeddings | None, evaluated: Sequence[Embeddings], **settings: float
+) -> LinkageFunction:
+    """Make a linkage function for an evaluation; training data that overlap with it are refused.
+
+    Parameters
+    ----------
+    name : str
+        A name in :data:`~sottovoce.speaker.linkage.LINKAGES`.
+    train : Embeddings or None
+        Embeddings of other speakers to train on.
+    evaluated : sequence of Embeddings
+        All sets that will be compared, one at least.
+    **settings : float
+        Passed to ``fit`` of the linkage function's kind.
+
+    Raises
+    ------
+    InputError
+        With the code ``not-disjoint`` if a speaker or a vector is in the training set too, and
+        those of :func:`~sottovoce.speaker.linkage.make_linkage`.
+    """
+    linkage = make_linkage(name, train, like=evaluated[0], **settings)
+    if train is not None:
+        check_training(train, *evaluated)
+    return linkage
