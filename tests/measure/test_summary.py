@@ -276,3 +276,13 @@ def test_progress_is_told() -> None:
 
 def test_names_are_kept() -> None:
     assert measure_scores(a_set(), only=["eer"], interval=None).name == "mine"
+
+
+def test_a_high_confidence_needs_as_many_resamples() -> None:
+    with raises_code("out-of-range"):
+        measure_scores(a_set(), interval=0.9999, replicates=20)
+    summary = measure_scores(a_set(), interval=0.9999, only=["eer"])
+    assert summary.interval is not None and summary.interval.replicates == 10_000
+    wide, usual = summary.measures["eer"], measure_scores(a_set(), only=["eer"]).measures["eer"]
+    assert wide.low is not None and usual.low is not None and wide.low < usual.low
+    assert wide.high is not None and usual.high is not None and wide.high > usual.high

@@ -83,6 +83,36 @@ def check_confidence(confidence: float) -> None:
         )
 
 
+def check_replicates(replicates: int, confidence: float) -> None:
+    """Refuse fewer resamples than an interval of this confidence can be made of.
+
+    Parameters
+    ----------
+    replicates : int
+        How many resamples there are to be.
+    confidence : float
+        Between 0 and 1.
+    """
+    needed = needed_replicates(confidence)
+    if replicates < needed:
+        raise InputError(
+            f"{replicates:,} resamples; an interval of confidence {confidence:g} needs at least "
+            f"{needed:,}",
+            code="out-of-range",
+        )
+
+
+def needed_replicates(confidence: float) -> int:
+    """Return how many resamples an interval needs: one beyond its ends on average, 20 at least.
+
+    Parameters
+    ----------
+    confidence : float
+        Between 0 and 1.
+    """
+    return max(MIN_REPLICATES, math.ceil(1 / (1 - confidence) - 1e-6))
+
+
 def enough(source: ScoreSource) -> bool:
     """Tell whether there are enough trials of both kinds for an interval to mean anything.
 

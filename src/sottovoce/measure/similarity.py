@@ -22,7 +22,12 @@ from sottovoce.findings import (
     SimilarityIntervals,
     SpeakerSimilarity,
 )
-from sottovoce.measure.intervals import MIN_REPLICATES, MIN_SPEAKERS, check_confidence, interval_of
+from sottovoce.measure.intervals import (
+    MIN_SPEAKERS,
+    check_confidence,
+    check_replicates,
+    interval_of,
+)
 from sottovoce.measure.pair_scores import (
     PairScores,
     dominance,
@@ -135,11 +140,7 @@ def _plan(
     if interval is None:
         return None
     check_confidence(interval)
-    if replicates < MIN_REPLICATES:
-        raise InputError(
-            f"{replicates} resamples; an interval needs at least {MIN_REPLICATES}",
-            code="out-of-range",
-        )
+    check_replicates(replicates, interval)
     if speakers < MIN_SPEAKERS:
         notes.append(f"no intervals: {speakers} speakers, and {MIN_SPEAKERS} are needed")
         return None

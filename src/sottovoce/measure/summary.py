@@ -7,23 +7,24 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from sottovoce.core.errors import InputError, SottovoceError
+from sottovoce.core.errors import SottovoceError
 from sottovoce.core.types import Progress
 from sottovoce.findings import Estimate, Resampling, ScoreSummary
 from sottovoce.measure import acceleration
 from sottovoce.measure.catalogue import MEASURES, Evidence, Measure
 from sottovoce.measure.disclosure import TAGS, attainable, tag_of, worst_case_of
 from sottovoce.measure.intervals import (
-    MIN_REPLICATES,
     MIN_SPEAKERS,
     MIN_TRIALS,
     Interval,
     by_speaker,
     check_confidence,
+    check_replicates,
     enough,
     interval_of,
     least_separated,
     mated_speakers,
+    needed_replicates,
     repeated_share_interval,
     resample,
 )
@@ -126,11 +127,8 @@ def _plan(scores: ScoreSource, confidence: float, replicates: int | None) -> Res
     speakers = scores.speakers.count if scores.speakers and by_speaker(scores) else 0
     if replicates is None:
         replicates = max(200, min(1000, 2 * 10**9 // trials)) if speakers else 1000
-    if replicates < MIN_REPLICATES:
-        raise InputError(
-            f"{replicates} resamples; an interval needs at least {MIN_REPLICATES}",
-            code="out-of-range",
-        )
+        replicates = max(replicates, needed_replicates(confidence))
+    check_replicates(replicates, confidence)
     unit, count = ("speaker", speakers) if speakers else ("trial", trials)
     return Resampling(confidence, unit, count, replicates)
 
