@@ -45,8 +45,8 @@ def service() -> Iterator[Any]:
     """One running service for all tests of it."""
     from live_service import running
 
-    with running() as one:
-        yield one
+    with running() as service:
+        yield service
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ from sottovoce.cli import app, run
 
 RETIRED = {"--backend": "--linkage", "--key": "--secret", "--output": "--out"}
 """Spellings that no command may have, with the one that is used."""
-UNEXPLAINED = {("audit", "--jobs"), ("attack", "--jobs"), ("anonymise text", "--strategy")}
+UNEXPLAINED = {("audit", "--jobs"), ("attack", "--jobs")}
 SAME_HELP = ("--json", "--seed", "--interval", "--no-interval", "--resamples", "--figures", "--lda")
 """Options that mean the same in every command that has them."""
 

@@ -1,4 +1,4 @@
-"""Reports of audits are shown when asked for, and nothing else of the machine is."""
+"""Reports of audits are shown on request; no other file of the machine is."""
 
 from __future__ import annotations
 
@@ -66,31 +66,31 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def showing(folder: Path) -> Iterator[Service]:
-    with running(workers=1, audits=folder, token="abc") as one:
-        one.session.headers["Authorization"] = "Bearer abc"
-        yield one
+    with running(workers=1, audits=folder, token="abc") as service:
+        service.session.headers["Authorization"] = "Bearer abc"
+        yield service
 
 
 def test_audits_are_listed(showing: Service) -> None:
     answer = showing.get("/v1/audits")
     assert answer.status_code == 200, answer.text
-    found = answer.json()
-    assert found["shown"] is True
-    assert [one["name"] for one in found["audits"]] == ["first audit"]
-    (one,) = found["audits"]
-    assert one["title"] == NAME and one["synthetic"] is True
-    assert one["verdict"] == "The anonymiser tried lets people be found again."
-    assert (one["anonymisers"], one["attackers"]) == (["mcadams"], ["informed", "ignorant"])
-    assert one["date"].endswith("+00:00")
+    answered = answer.json()
+    assert answered["shown"] is True
+    assert [audit["name"] for audit in answered["audits"]] == ["first audit"]
+    (audit,) = answered["audits"]
+    assert audit["title"] == NAME and audit["synthetic"] is True
+    assert audit["verdict"] == "The anonymiser tried lets people be found again."
+    assert (audit["anonymisers"], audit["attackers"]) == (["mcadams"], ["informed", "ignorant"])
+    assert audit["date"].endswith("+00:00")
 
 
 def test_the_newest_comes_first(tmp_path: Path) -> None:
     for day, name in enumerate(("b", "a", "c")):
         report = write_audit(tmp_path / name) / "report.html"
         os.utime(report, (86400 * day, 86400 * day))
-    found = list_audits(tmp_path)
-    assert [one.name for one in found] == ["c", "a", "b"]
-    assert found[0].date == "1970-01-03T00:00:00+00:00"
+    audits = list_audits(tmp_path)
+    assert [audit.name for audit in audits] == ["c", "a", "b"]
+    assert audits[0].date == "1970-01-03T00:00:00+00:00"
 
 
 def test_a_report_is_shown_as_it_is_without_scripts(showing: Service) -> None:

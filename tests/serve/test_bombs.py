@@ -1,4 +1,4 @@
-"""Files that are small as they come and huge, or nonsense, when opened: one line, little memory."""
+"""Small files that would be huge or invalid when opened: a one-line error, little memory."""
 
 from __future__ import annotations
 
@@ -74,26 +74,27 @@ def parquet(rows: int, **columns: pl.Expr) -> bytes:
 
 def peak(pids: list[int]) -> int:
     """The most memory that any of these processes ever had, in kB."""
-    found = [re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{one}/status").read_text()) for one in pids]
-    return max(int(one[1]) for one in found if one)
+    statuses = (Path(f"/proc/{pid}/status").read_text() for pid in pids)
+    peaks = [re.search(r"VmHWM:\s+(\d+)", status) for status in statuses]
+    return max(int(match[1]) for match in peaks if match)
 
 
 @pytest.fixture(scope="module")
 def alone() -> Iterator[Service]:
-    with running(workers=1) as one:
-        yield one
+    with running(workers=1) as service:
+        yield service
 
 
 Sent = dict[str, Any]
-BOMBS: dict[str, tuple[str, Callable[[], Sent], str]] = {  # path, request, code or part of line
+BOMBS: dict[str, tuple[str, Callable[[], Sent], str]] = {
     "flac of 41 minutes": (VOICE, lambda: {"data": flac(40_000_000)}, "too-large"),
     "flac that says 50 days": (VOICE, lambda: {"data": flac(9000, says=2**36 - 1)}, "too-large"),
     "flac that does not say": (VOICE, lambda: {"data": flac(9000, says=0)}, "too-large"),
-    "flac that says less": (VOICE, lambda: {"data": flac(40_000_000, says=16000)}, "silence"),
+    "flac that says less": (VOICE, lambda: {"data": flac(40_000_000, says=16000)}, "silent"),
     "wav of 1,000 channels": (VOICE, lambda: {"data": wav(channels=1000)}, "too-large"),
-    "wav at 1 Hz": (VOICE, lambda: {"data": wav(rate=1)}, "sample rate 1 Hz"),
-    "wav at 10 MHz": (VOICE, lambda: {"data": wav(rate=10_000_000)}, "sample rate 10,000,000 Hz"),
-    "wav that says more": (VOICE, lambda: {"data": wav(says=1 << 30)}, "the audio"),
+    "wav at 1 Hz": (VOICE, lambda: {"data": wav(rate=1)}, "out-of-range"),
+    "wav at 10 MHz": (VOICE, lambda: {"data": wav(rate=10_000_000)}, "out-of-range"),
+    "wav that says more": (VOICE, lambda: {"data": wav(says=1 << 30)}, "damaged"),
     "npz of 600 MiB": (
         "/v1/measure",
         lambda: {"data": npz((75 << 20,), "mated")},
@@ -102,7 +103,7 @@ BOMBS: dict[str, tuple[str, Callable[[], Sent], str]] = {  # path, request, code
     "npz that says 8 TiB": (
         "/v1/measure",
         lambda: {"data": npz((1 << 40,), "mated", "nonmated", filled=False)},
-        "damaged or cut off",
+        "damaged",
     ),
     "npz of vectors": (
         "/v1/reidentify",
@@ -134,13 +135,12 @@ BOMBS: dict[str, tuple[str, Callable[[], Sent], str]] = {  # path, request, code
 
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_bomb_is_one_line(alone: Service, name: str) -> None:
-    path, make_request, expected = BOMBS[name]
+    path, make_request, code = BOMBS[name]
     sent = make_request()
     before = peak(alone.app.state.workers.pids)
     answer = alone.post(path, **sent)
     assert answer.status_code == 400, answer.text
-    error = answer.json()
-    assert expected == error["code"] or expected in error["error"]
+    assert answer.json()["code"] == code
     assert peak(alone.app.state.workers.pids) < before + ROOM
 
 
@@ -154,11 +154,11 @@ def test_every_number_of_a_vector_is_a_cell(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_worker_has_so_much_memory_and_no_more(alone: Service) -> None:
-    """Of arrays that a header announces and the file does not have, room is made first."""
+    """Memory is allocated for arrays that a header announces even if the file lacks them."""
     announced = npz((60 << 20,), "mated", "nonmated", filled=False)
     with running(workers=1, worker_bytes=512 << 20) as small:
-        answers = [one.post("/v1/measure", data=announced) for one in (alone, small)]
-        assert [one.status_code for one in answers] == [400, 400]
-        told = ["Unable to allocate 480" in one.json()["error"] for one in answers]
-        assert told == [False, True]
+        answers = [service.post("/v1/measure", data=announced) for service in (alone, small)]
+        assert [answer.status_code for answer in answers] == [400, 400]
+        limited = ["Unable to allocate 480" in answer.json()["error"] for answer in answers]
+        assert limited == [False, True]
         assert small.post(VOICE, data=clip()).status_code == 200

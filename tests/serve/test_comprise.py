@@ -51,8 +51,8 @@ def test_the_text_client_of_the_deliverable(service: Service, path: str) -> None
 def test_redacting_and_languages(service: Service) -> None:
     def sent(text: str, **params: str) -> str:
         answer = service.post("/transform", data=text.encode(), params=json.dumps(params))
-        found: str = answer.text
-        return found
+        content: str = answer.text
+        return content
 
     assert sent("I live in Germany", r="REDACT") == "I live in █████"
     assert "München" not in sent("ich wohne in München", r="WORD", m="de-ner")

@@ -26,11 +26,11 @@ SLOW = "/v1/anonymise/voice?method=voicemask"
 
 @pytest.fixture(scope="module")
 def narrow() -> Iterator[Service]:
-    """One worker, one place in the queue, little room and time, and a token."""
+    """One worker, a queue of one, low limits of size and time, and a token."""
     settings = {"workers": 1, "queue": 1, "max_bytes": 2_500_000, "seconds": 1.0, "token": "abc"}
-    with running(**settings) as one:
-        one.session.headers["Authorization"] = "Bearer abc"
-        yield one
+    with running(**settings) as service:
+        service.session.headers["Authorization"] = "Bearer abc"
+        yield service
 
 
 def quietly(service: Service, data: bytes) -> int:
@@ -93,11 +93,11 @@ def test_slow_work_is_ended_and_the_next_is_done(narrow: Service) -> None:
 
 def test_a_crowd_is_turned_away(narrow: Service) -> None:
     with ThreadPoolExecutor(6) as pool:
-        found = list(pool.map(lambda _: narrow.post(SLOW, data=LONG), range(6)))
-    turned = [one for one in found if one.status_code == 429]
+        answers = list(pool.map(lambda _: narrow.post(SLOW, data=LONG), range(6)))
+    turned = [answer for answer in answers if answer.status_code == 429]
     assert len(turned) >= 4
-    assert {one.headers["retry-after"] for one in turned} == {"2"}
-    assert {one.status_code for one in found} <= {408, 429}
+    assert {answer.headers["retry-after"] for answer in turned} == {"2"}
+    assert {answer.status_code for answer in answers} <= {408, 429}
     assert narrow.get("/healthz").status_code == 200
 
 
@@ -109,9 +109,11 @@ def test_an_error_quotes_little(service: Service) -> None:
     assert line.isprintable()
 
 
-@pytest.mark.parametrize("given", [None, "Bearer", "Bearer abd", "Basic abc", "Bearer äbc", "abc"])
-def test_a_wrong_token_is_refused(narrow: Service, given: str | None) -> None:
-    headers = {"Authorization": None if given is None else given.encode("latin-1")}
+@pytest.mark.parametrize(
+    "authorization", [None, "Bearer", "Bearer abd", "Basic abc", "Bearer äbc", "abc"]
+)
+def test_a_wrong_token_is_refused(narrow: Service, authorization: str | None) -> None:
+    headers = {"Authorization": None if authorization is None else authorization.encode("latin-1")}
     answer = narrow.get("/v1/methods", headers=headers)
     assert answer.status_code == 401
     assert answer.headers["www-authenticate"] == "Bearer"
@@ -120,12 +122,12 @@ def test_a_wrong_token_is_refused(narrow: Service, given: str | None) -> None:
 
 def test_a_killed_worker_costs_one_request(service: Service) -> None:
     status: list[int] = []
-    one = threading.Thread(target=lambda: status.append(quietly(service, LONG)))
-    one.start()
+    request = threading.Thread(target=lambda: status.append(quietly(service, LONG)))
+    request.start()
     time.sleep(0.4)
-    for pid in service.app.state.workers.pids:  # the one at work, and an idle one
+    for pid in service.app.state.workers.pids:  # the busy worker and an idle one
         os.kill(pid, signal.SIGKILL)
-    one.join(30)
+    request.join(30)
     assert status == [503]
     for seed in range(4):
         answer = service.post("/v1/anonymise/voice", data=clip(seed))
@@ -148,7 +150,7 @@ def test_a_worker_that_cannot_be_started_is_lost(monkeypatch: pytest.MonkeyPatch
 
 def test_a_worker_that_dies_idle_costs_nothing() -> None:
     worker = Worker(1 << 30)
-    for _ in range(5):  # asked at once, before its death is known
+    for _ in range(5):  # run again at once, before its death is noticed
         worker.run(WarmUp(), ())
         assert worker.pid is not None
         os.kill(worker.pid, signal.SIGKILL)
@@ -212,7 +214,7 @@ def test_the_reader_of_forms_writes_nothing_down(
     form = {"Content-Type": "multipart/form-data; boundary=Ann"}
     with caplog.at_level(logging.DEBUG):
         assert service.post("/v1/similarity", data="--Lee\r\nsaid", headers=form).status_code == 400
-    assert not [one for one in caplog.records if one.name.startswith("python_multipart")]
+    assert not [record for record in caplog.records if record.name.startswith("python_multipart")]
 
 
 def test_the_log_holds_no_data(service: Service, caplog: pytest.LogCaptureFixture) -> None:
@@ -222,9 +224,9 @@ def test_the_log_holds_no_data(service: Service, caplog: pytest.LogCaptureFixtur
         service.get("/Ann/Lee")
         service.session.close()  # what was answered has been written down
         time.sleep(0.1)
-    ours = [one.getMessage() for one in caplog.records if one.name == "sottovoce.serve"]
-    assert len(ours) == 3
-    for line in ours:
+    lines = [record.getMessage() for record in caplog.records if record.name == "sottovoce.serve"]
+    assert len(lines) == 3
+    for line in lines:
         assert [part.partition("=")[0] for part in line.split()] == [
             "id",
             "received",
@@ -232,8 +234,10 @@ def test_the_log_holds_no_data(service: Service, caplog: pytest.LogCaptureFixtur
             "ms",
             "status",
         ]
-    said = " ".join(one.getMessage() for one in caplog.records if "urllib3" not in one.name)
-    assert not any(word in said for word in ("Ann", "Lee", "Berlin"))
+    logged = " ".join(
+        record.getMessage() for record in caplog.records if "urllib3" not in record.name
+    )
+    assert not any(word in logged for word in ("Ann", "Lee", "Berlin"))
 
 
 def test_metrics_count(service: Service) -> None:
@@ -252,26 +256,26 @@ def test_metrics_count(service: Service) -> None:
 
 
 def test_32_at_once_get_their_own_answers_and_nothing_is_kept(service: Service) -> None:
-    asked: list[tuple[str, Any]] = []
+    requests: list[tuple[str, Any]] = []
     for i in range(16):
-        asked += [
+        requests += [
             (f"/v1/anonymise/voice?seed={i}", clip(i, seconds=0.5 + i / 40)),
             (f"/v1/anonymise/text?seed={i}", f"call Ann number {i} in Berlin at nine"),
         ]
-    places = [Path(one) for one in ("/tmp", "/dev/shm", "/var/tmp") if Path(one).is_dir()]
+    places = [Path(name) for name in ("/tmp", "/dev/shm", "/var/tmp") if Path(name).is_dir()]
     before = {place: set(os.listdir(place)) for place in places}
 
-    def sent(one: tuple[str, Any]) -> bytes:
-        answer = service.session.post(service.url + one[0], data=one[1], timeout=60)
+    def send(request: tuple[str, Any]) -> bytes:
+        answer = service.session.post(service.url + request[0], data=request[1], timeout=60)
         assert answer.status_code == 200, answer.text
         content: bytes = answer.content
         return content
 
-    alone = [sent(one) for one in asked]
+    alone = [send(request) for request in requests]
     with ThreadPoolExecutor(32) as pool:
-        together = list(pool.map(sent, asked))
+        together = list(pool.map(send, requests))
     assert together == alone
     assert len(set(alone)) == 32
     for place in places:
         new = set(os.listdir(place)) - before[place]
-        assert not [one for one in new if "upload" in one or "sottovoce" in one], place
+        assert not [name for name in new if "upload" in name or "sottovoce" in name], place

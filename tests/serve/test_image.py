@@ -1,4 +1,4 @@
-"""The image, as far as it can be tried without an engine: its commands are run as they stand."""
+"""The Docker image, as far as it can be tested without Docker: its commands are run as written."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 
 
 def test_the_start_command_is_understood() -> None:
-    found = re.search(r"^CMD (\[.*\])$", DOCKERFILE, re.MULTILINE)
-    assert found
-    words = json.loads(found[1])
+    match = re.search(r"^CMD (\[.*\])$", DOCKERFILE, re.MULTILINE)
+    assert match
+    words = json.loads(match[1])
     assert words[:2] == ["sottovoce", "serve"]
     context = command.make_context("serve", words[2:])
     assert (context.params["host"], context.params["port"]) == ("0.0.0.0", 5000)
@@ -35,15 +35,15 @@ def test_the_start_command_is_understood() -> None:
 
 
 def test_the_health_check_tells(service: Service) -> None:
-    found = re.search(r"HEALTHCHECK.*\\\n\s+CMD (\[.*\])", DOCKERFILE)
-    assert found
-    name, flag, code = json.loads(found[1])
+    match = re.search(r"HEALTHCHECK.*\\\n\s+CMD (\[.*\])", DOCKERFILE)
+    assert match
+    name, flag, code = json.loads(match[1])
     assert (name, flag) == ("python", "-c")
     up = code.replace("127.0.0.1:5000", service.url.removeprefix("http://"))
     down = code.replace("127.0.0.1:5000", "127.0.0.1:1")
     outcomes = [
-        subprocess.run([sys.executable, "-c", one], capture_output=True, check=False).returncode
-        for one in (up, down)
+        subprocess.run([sys.executable, "-c", program], capture_output=True, check=False).returncode
+        for program in (up, down)
     ]
     assert outcomes[0] == 0 and outcomes[1] != 0
 
@@ -53,9 +53,9 @@ def test_what_is_copied_and_installed_exists() -> None:
         for name in line.split()[:-1]:
             assert (ROOT / name).exists(), name
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    asked = re.search(r"'\.\[([\w,]+)\]'", DOCKERFILE)
-    assert asked
-    assert set(asked[1].split(",")) <= set(extras["optional-dependencies"])
+    chosen = re.search(r"'\.\[([\w,]+)\]'", DOCKERFILE)
+    assert chosen
+    assert set(chosen[1].split(",")) <= set(extras["optional-dependencies"])
 
 
 def test_compose_shows_it_to_this_machine_only() -> None:
@@ -87,9 +87,9 @@ def test_the_image_is_built_and_started_in_a_clean_place(tmp_path: Path) -> None
     clean |= {"PATH": f"{programs}:/usr/bin:/bin", "OMP_NUM_THREADS": "1"}
     (install,) = re.findall(r"^RUN (pip .*)$", DOCKERFILE, re.MULTILINE)
     subprocess.run(shlex.split(install), cwd=place, env=clean, check=True, timeout=900)
-    found = re.search(r"^CMD (\[.*\])$", DOCKERFILE, re.MULTILINE)
-    assert found
-    words = json.loads(found[1])
+    match = re.search(r"^CMD (\[.*\])$", DOCKERFILE, re.MULTILINE)
+    assert match
+    words = json.loads(match[1])
     words[words.index("--port") + 1] = "0"  # 5000 may be taken here
     home = tmp_path / "home"
     home.mkdir()
@@ -102,9 +102,9 @@ def test_the_image_is_built_and_started_in_a_clean_place(tmp_path: Path) -> None
     )
     try:
         assert process.stderr is not None
-        said = [process.stderr.readline() for _ in range(2)]
-        listening = re.search(r"listening on http://0\.0\.0\.0:(\d+)", said[1])
-        assert "other machines" in said[0] and listening, said
+        lines = [process.stderr.readline() for _ in range(2)]
+        listening = re.search(r"listening on http://0\.0\.0\.0:(\d+)", lines[1])
+        assert "other machines" in lines[0] and listening, lines
         url = f"http://127.0.0.1:{listening[1]}"
         assert requests.get(f"{url}/healthz", timeout=120).json()["status"] == "ok"
         assert requests.get(url, timeout=120).text.startswith("<!doctype html>")

@@ -1,4 +1,4 @@
-"""Whatever is sent to any service that the schema names: a status it names, never a fault."""
+"""Any input to any service gets a status that the schema declares, never a fault."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ VALUES = st.one_of(
 
 @pytest.fixture(scope="module")
 def schema(service: Service) -> dict[str, Any]:
-    found: dict[str, Any] = service.get("/openapi.json").json()
-    return found
+    document: dict[str, Any] = service.get("/openapi.json").json()
+    return document
 
 
 def test_every_service_is_in_the_schema(schema: dict[str, Any]) -> None:
@@ -73,7 +73,12 @@ def test_no_input_is_a_fault(
     service: Service, schema: dict[str, Any], data: Any, path: str, body: bytes
 ) -> None:
     item = schema["paths"][path]["post"]
-    names = [one["name"] for one in item.get("parameters", [])] + ["coefficient", "{", "r", "m"]
+    names = [parameter["name"] for parameter in item.get("parameters", [])] + [
+        "coefficient",
+        "{",
+        "r",
+        "m",
+    ]
     query = data.draw(st.dictionaries(st.sampled_from(names), VALUES, max_size=3))
     sent: dict[str, Any] = {"data": body}
     content = item["requestBody"]["content"]

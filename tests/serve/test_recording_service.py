@@ -23,16 +23,16 @@ def spoken(tmp_path_factory: pytest.TempPathFactory) -> Utterance:
     return read_manifest(corpus).utterances[0]
 
 
-def parts(one: Utterance) -> dict[str, bytes]:
-    return {"audio": Path(one.path).read_bytes(), "text": one.transcript.encode()}
+def parts(utterance: Utterance) -> dict[str, bytes]:
+    return {"audio": Path(utterance.path).read_bytes(), "text": utterance.transcript.encode()}
 
 
 def test_words_are_found_when_they_were_said(service: Service, spoken: Utterance) -> None:
     answer = service.post("/v1/align", files=parts(spoken))
     assert answer.status_code == 200, answer.text
     audio, rate = load_native(spoken)
-    wanted = align(audio, rate, spoken.transcript).to_dict()
-    assert answer.json() == wanted
+    expected = align(audio, rate, spoken.transcript).to_dict()
+    assert answer.json() == expected
 
 
 def test_listed_words_are_masked_in_sound_and_text(service: Service, spoken: Utterance) -> None:
@@ -41,16 +41,16 @@ def test_listed_words_are_masked_in_sound_and_text(service: Service, spoken: Utt
     query = f"?method=none&words={hidden}&typed=true&mask=cut"
     answer = service.post(f"/v1/anonymise/recording{query}", files=parts(spoken))
     assert answer.status_code == 200, answer.text
-    found = answer.json()
-    assert hidden.lower() not in found["text"].lower()
-    assert found["masked_words"] >= 1
-    [start, end], [at, gone] = found["spans"][0]["before"], found["spans"][0]["after"]
+    result = answer.json()
+    assert hidden.lower() not in result["text"].lower()
+    assert result["masked_words"] >= 1
+    [start, end], [at, gone] = result["spans"][0]["before"], result["spans"][0]["after"]
     assert 0 <= start < end and at == gone
-    head, _, data = found["audio"].partition(",")
+    head, _, data = result["audio"].partition(",")
     assert head == "data:audio/wav;base64"
     sound, rate = samples(base64.b64decode(data))
-    audio, own = load_native(spoken)
-    assert rate == own and len(sound) != len(audio)
+    audio, original_rate = load_native(spoken)
+    assert rate == original_rate and len(sound) != len(audio)
 
 
 def test_another_text_is_refused(service: Service, spoken: Utterance) -> None:

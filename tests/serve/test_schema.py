@@ -22,7 +22,7 @@ from test_services import npz
 
 HERE = Path(__file__).parent / "made_up"
 FEWEST = 2000
-"""Requests that must have been made up and checked."""
+"""Number of requests that must have been generated and checked."""
 SECONDS = 300
 """Time for it: a few times what they take where nothing else runs."""
 
@@ -70,11 +70,11 @@ def test_every_answer_is_one_the_schema_names(tmp_path: Path) -> None:
         alive = service.get("/healthz").status_code
         counts = service.get("/metrics").text
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
-    found = re.search(r"(\d+) generated", done.stdout)
-    assert found and int(found[1]) >= FEWEST, done.stdout[-2000:]
+    generated = re.search(r"(\d+) generated", done.stdout)
+    assert generated and int(generated[1]) >= FEWEST, done.stdout[-2000:]
     assert alive == 200
     statuses = re.findall(r'service="([^"]+)",status="(\d+)"\} (\d+)', counts)
-    assert not [one for one in statuses if one[1].startswith("5")]
+    assert not [row for row in statuses if row[1].startswith("5")]
     worked = {service for service, status, _ in statuses if status == "200"}
-    print(f"{found[1]} requests; by service and status: {sorted(statuses)}")
+    print(f"{generated[1]} requests; by service and status: {sorted(statuses)}")
     assert {"/v1/measure", "/v1/anonymise/voice", "/v1/anonymise/text"} <= worked

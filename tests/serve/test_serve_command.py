@@ -1,4 +1,4 @@
-"""sottovoce serve: as a person starts it."""
+"""``sottovoce serve`` as a user starts it."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def test_it_serves_until_interrupted(tmp_path: Path) -> None:
     try:
         assert process.stderr is not None
         line = process.stderr.readline()
-        found = re.search(r"listening on (http://127\.0\.0\.1:\d+)", line)
-        assert found, line
+        listening = re.search(r"listening on (http://127\.0\.0\.1:\d+)", line)
+        assert listening, line
         sent = {"headers": {"Authorization": "Bearer abc"}, "timeout": 60}
-        url = f"{found[1]}/v1/anonymise/text?strategy=typed"
+        url = f"{listening[1]}/v1/anonymise/text?strategy=typed"
         answer = requests.post(url, data="my name is Ann Lee", **sent)
         assert answer.status_code == 200 and "Ann" not in answer.text
         process.send_signal(signal.SIGINT)
@@ -70,8 +70,8 @@ def test_an_open_address_is_warned_about(monkeypatch: pytest.MonkeyPatch) -> Non
     from sottovoce.serve import app
 
     monkeypatch.setattr(app, "run", lambda settings: None)
-    told = CliRunner().invoke(command, ["--host", "0.0.0.0"]).stderr
-    assert "other machines, without a token" in told
+    warning = CliRunner().invoke(command, ["--host", "0.0.0.0"]).stderr
+    assert "other machines, without a token" in warning
     assert CliRunner().invoke(command, []).stderr == ""
 
 

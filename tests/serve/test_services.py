@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import re
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -56,11 +55,11 @@ def test_a_voice_is_changed_as_the_library_does(
     got, rate = samples(answer.content)
     path = tmp_path / "clip"
     path.write_bytes(sound)
-    audio, own = load_native(path)
+    audio, original_rate = load_native(path)
     method = make_method("mcadams", Secret.reproducible(3), coefficient=0.8)
-    wanted = method.transform(audio, own, speaker="speaker", utterance="utterance")
-    assert rate == own == 22050
-    np.testing.assert_allclose(got, wanted, atol=1.01 / 32768)
+    expected = method.transform(audio, original_rate, speaker="speaker", utterance="utterance")
+    assert rate == original_rate == 22050
+    np.testing.assert_allclose(got, expected, atol=1.01 / 32768)
     assert np.abs(got - audio).max() > 0.01
 
 
@@ -75,14 +74,14 @@ def test_draws_are_secret_unless_a_seed_is_given(service: Service) -> None:
 
 
 def test_a_text_is_changed_as_the_library_does(service: Service) -> None:
-    said = "call Ann Lee in Berlin at nine pm"
-    answer = service.post("/v1/anonymise/text?lang=en&strategy=full&seed=4", data=said)
+    text = "call Ann Lee in Berlin at nine pm"
+    answer = service.post("/v1/anonymise/text?lang=en&strategy=full&seed=4", data=text)
     assert answer.status_code == 200, answer.text
     anonymiser = TextAnonymiser("en", strategy="full", secret=Secret.reproducible(4))
     promised = anonymiser.guarantee(written=True)
     assert promised is not None
-    wanted = {**anonymiser.transform(said).to_dict(), "guarantee": promised.to_dict()}
-    assert answer.json() == wanted
+    expected = {**anonymiser.transform(text).to_dict(), "guarantee": promised.to_dict()}
+    assert answer.json() == expected
     assert "Ann" not in answer.text
 
 
@@ -106,12 +105,12 @@ def test_measures_are_those_of_the_library(service: Service, form: str) -> None:
         data = "\n".join(lines).encode()
     answer = service.post("/v1/measure?resamples=200&seed=7", data=data)
     assert answer.status_code == 200, answer.text
-    wanted = measure_scores(Scores(mated, nonmated), replicates=200, seed=7)
+    expected = measure_scores(Scores(mated, nonmated), replicates=200, seed=7)
     got = answer.json()
     assert got["n_mated"] == 80
-    assert got["measures"]["eer"]["value"] == wanted.measures["eer"].value
+    assert got["measures"]["eer"]["value"] == expected.measures["eer"].value
     if form == "npz":
-        assert got == json.loads(json.dumps(wanted.to_dict()))
+        assert got == json.loads(json.dumps(expected.to_dict()))
 
 
 def test_embeddings_are_compared(service: Service, vectors: list[bytes]) -> None:
@@ -144,13 +143,13 @@ def test_a_linkage_function_learns_from_the_speakers_sent_with_it(service: Servi
     answer = service.post(f"{path}&linkage=plda&lda=6", files=files)
     assert answer.status_code == 200, answer.text
     known, unknown, others = (Embeddings.of(sets[i], sets[i + 1].tolist()) for i in (0, 2, 4))
-    wanted = study(
+    expected = study(
         known,
         unknown,
         make_linkage("plda", others, like=known, lda=6),
         settings=ReidentificationSettings(lengths=(1,), populations=(12,), confidence=None),
     )
-    assert answer.json() == json.loads(json.dumps(wanted.to_dict()))
+    assert answer.json() == json.loads(json.dumps(expected.to_dict()))
     without = {name: files[name] for name in ("enrol", "trial")}
     refused = service.post(f"{path}&linkage=plda", files=without)
     assert (refused.status_code, refused.json()["code"]) == (400, "missing-part")
@@ -177,24 +176,24 @@ def test_every_registered_name_is_listed(service: Service) -> None:
     assert "plda" in needs_training and "cosine" not in needs_training
 
 
-BAD: list[tuple[str, bytes, int, str | None, str]] = [
+BAD: list[tuple[str, bytes, int, str, str]] = [
     ("/v1/anonymise/voice", b"", 400, "empty", "the audio"),
-    ("/v1/anonymise/voice", b"no sound at all", 400, None, "the audio"),
+    ("/v1/anonymise/voice", b"no sound at all", 400, "damaged", "the audio"),
     ("/v1/anonymise/voice?method=macadams", clip(), 400, "unknown-name", "'mcadams'"),
-    ("/v1/anonymise/voice?coefficient=9", clip(), 400, None, "0.3 to 1.5"),
+    ("/v1/anonymise/voice?coefficient=9", clip(), 400, "out-of-range", "0.3 to 1.5"),
     ("/v1/anonymise/voice?colour=red", clip(), 400, "unknown-name", "'colour'"),
     ("/v1/anonymise/voice?secret=abc", clip(), 400, "unknown-name", "'secret'"),
     ("/v1/anonymise/voice?self=abc", clip(), 400, "unknown-name", "'self'"),
     ("/v1/anonymise/voice?method=vtln&targets=/etc", clip(), 400, "not-allowed", "targets"),
     ("/v1/anonymise/voice?format=mp3", clip(), 422, "bad-parameter", "format"),
     ("/v1/anonymise/voice?seed=-1", clip(), 422, "bad-parameter", "seed"),
-    ("/v1/anonymise/text?lang=xx", b"hello", 400, None, "xx"),
+    ("/v1/anonymise/text?lang=xx", b"hello", 400, "unknown-name", "xx"),
     ("/v1/anonymise/text", b"\xff\xfe", 400, "not-utf8", "the text"),
     ("/v1/anonymise/text", b"a" * (1 << 20) + b"a", 400, "too-large", "the text"),
     ("/v1/recognise?recogniser=nobody", clip(), 400, "unknown-name", "'nobody'"),
-    ("/v1/measure", b"hello", 400, None, "the scores"),
-    ("/v1/measure", b"PK\x03\x04nonsense", 400, None, "the scores"),
-    ("/v1/measure?only=eerr", b"score,label\n1,1\n0,0\n", 400, None, "'eer'"),
+    ("/v1/measure", b"hello", 400, "missing-column", "the scores"),
+    ("/v1/measure", b"PK\x03\x04nonsense", 400, "damaged", "the scores"),
+    ("/v1/measure?only=eerr", b"score,label\n1,1\n0,0\n", 400, "unknown-name", "'eer'"),
     ("/v1/reidentify", b"", 400, "missing-part", "'enrol'"),
     ("/v1/reidentify?lengths=a,b", b"", 400, "wrong-type", "lengths"),
     ("/v1/align", b"", 400, "missing-part", "'audio'"),
@@ -204,7 +203,7 @@ BAD: list[tuple[str, bytes, int, str | None, str]] = [
 
 @pytest.mark.parametrize(("path", "body", "status", "code", "mentioned"), BAD)
 def test_bad_input_is_one_line_with_a_code(
-    service: Service, path: str, body: bytes, status: int, code: str | None, mentioned: str
+    service: Service, path: str, body: bytes, status: int, code: str, mentioned: str
 ) -> None:
     answer = service.post(path, data=body)
     assert answer.status_code == status, answer.text
@@ -213,15 +212,13 @@ def test_bad_input_is_one_line_with_a_code(
     line = error["error"]
     assert mentioned in line and "\n" not in line
     assert "Traceback" not in line and "/proc" not in line
-    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", error["code"])
-    if code is not None:
-        assert error["code"] == code
+    assert error["code"] == code
 
 
 def test_what_was_found_is_shown_as_a_page(service: Service, vectors: list[bytes]) -> None:
     rng = np.random.default_rng(0)
     scores = npz(mated=rng.normal(1, 1, 80), nonmated=rng.normal(0, 1, 200))
-    asked: list[tuple[str, dict[str, Any], int]] = [
+    requests: list[tuple[str, dict[str, Any], int]] = [
         ("/v1/measure?resamples=20&only=eer,d_ece", {"data": scores}, 3),
         (
             "/v1/similarity?interval=0",
@@ -234,8 +231,8 @@ def test_what_was_found_is_shown_as_a_page(service: Service, vectors: list[bytes
             4,
         ),
     ]
-    for path, given, drawings in asked:
-        answer = service.post(f"{path}&format=html", **given)
+    for path, body, drawings in requests:
+        answer = service.post(f"{path}&format=html", **body)
         assert answer.status_code == 200, answer.text
         assert answer.headers["content-type"] == "text/html; charset=utf-8"
         assert "sandbox" in answer.headers["content-security-policy"]

@@ -1,4 +1,4 @@
-"""A real service on loopback, and clips to send it."""
+"""A real service on the loopback interface, and clips to send to it."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from sottovoce.serve.settings import Settings  # noqa: E402
 
 @dataclass
 class Service:
-    """A service that runs."""
+    """A running service."""
 
     url: str
     app: Any
     session: Any
 
-    def post(self, path: str, **given: Any) -> Any:
-        return self.session.post(self.url + path, timeout=60, **given)
+    def post(self, path: str, **options: Any) -> Any:
+        return self.session.post(self.url + path, timeout=60, **options)
 
-    def get(self, path: str, **given: Any) -> Any:
-        return self.session.get(self.url + path, timeout=60, **given)
+    def get(self, path: str, **options: Any) -> Any:
+        return self.session.get(self.url + path, timeout=60, **options)
 
 
 @contextmanager

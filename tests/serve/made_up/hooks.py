@@ -14,7 +14,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 schemathesis: Any = import_module("schemathesis")
-FILES = {one.stem: one.read_bytes() for one in Path(os.environ["SCHEMA_FILES"]).iterdir()}
+FILES = {path.stem: path.read_bytes() for path in Path(os.environ["SCHEMA_FILES"]).iterdir()}
 
 schemathesis.openapi.media_type(
     "application/octet-stream",
@@ -26,7 +26,7 @@ schemathesis.openapi.media_type(
 
 
 def map_query(context: Any, query: Any) -> Any:
-    """Names that exist for most of those made up; little work where much could be asked for."""
+    """Replace most generated names by existing ones, and limit the amount of work."""
     if not isinstance(query, dict | None):
         return query
     query = query or {}
@@ -46,8 +46,8 @@ def map_query(context: Any, query: Any) -> Any:
             query[name] = values[drawn % len(values)]
     path = context.operation.path
     if path in ("/v1/measure", "/v1/similarity"):
-        asked = query.setdefault("resamples", 20)
-        if isinstance(asked, int) and 50 < asked <= 10_000:
+        resamples = query.setdefault("resamples", 20)
+        if isinstance(resamples, int) and 50 < resamples <= 10_000:
             query["resamples"] = 50
     if path == "/v1/reidentify":
         query.setdefault("interval", 0)
