@@ -8,18 +8,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile
+from signals import harmonics, times
 
 from sottovoce.cli import run
+from sottovoce.core.types import FloatArray
 from sottovoce.speaker.readers import read_embeddings
 
 RATE = 16000
 
 
-def tone(
-    rate: int = RATE, seconds: float = 0.5, level: float = 0.1
-) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-    t = np.arange(int(rate * seconds)) / rate
-    return level * sum(np.sin(2 * np.pi * 140 * k * t) / k for k in range(1, 9)) * (1 + t)
+def tone(rate: int = RATE, seconds: float = 0.5, level: float = 0.1) -> FloatArray:
+    buzz = harmonics(140, [1 / k for k in range(1, 9)], seconds, rate=rate)
+    return level * buzz * (1 + times(seconds, rate))
 
 
 def write_all(folder: Path) -> None:

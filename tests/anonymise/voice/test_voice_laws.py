@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from signals import vowel
+from signals import noise, tone, vowel
 
 from sottovoce.anonymise import Secret
 from sottovoce.anonymise.voice import make_method
+from sottovoce.core.types import Audio
 
 MADE: dict[str, dict[str, Any]] = {
     "dar": {},
@@ -24,18 +24,19 @@ MADE: dict[str, dict[str, Any]] = {
 RATES = (8000, 11025, 16000, 22050, 44100, 48000, 96000)
 
 
-def recording(kind: str, seconds: float, rate: int, seed: int) -> np.ndarray:
+def recording(kind: str, seconds: float, rate: int, seed: int) -> Audio:
     rng = np.random.default_rng(seed)
-    count = max(1, int(seconds * rate))
-    signals: dict[str, Callable[[], Any]] = {
-        "white": lambda: rng.uniform(-1, 1, count),
-        "clicks": lambda: (rng.random(count) < 0.003) * rng.choice([-1.0, 1.0], count),
-        "square": lambda: 0.8 * np.sign(np.sin(2 * np.pi * 150 * np.arange(count) / rate + 0.1)),
-        "quiet": lambda: 1e-3 * rng.standard_normal(count),
-        "pauses": lambda: rng.standard_normal(count) * (np.arange(count) % 4000 < 2000) * 0.2,
-        "offset": lambda: 0.5 + 0.1 * rng.standard_normal(count),
-    }
-    return np.asarray(np.clip(signals[kind](), -1, 1), np.float32)
+    count = max(1, round(seconds * rate))
+    hiss = noise(seconds, rate=rate, level=1.0, seed=seed)
+    signal = {
+        "white": noise(seconds, rate=rate, level=1.0, seed=seed, uniform=True),
+        "clicks": (rng.random(count) < 0.003) * rng.choice([-1.0, 1.0], count),
+        "square": 0.8 * np.sign(tone(150, seconds, rate=rate) + 0.05),
+        "quiet": 1e-3 * hiss,
+        "pauses": 0.2 * hiss * (np.arange(count) % 4000 < 2000),
+        "offset": 0.5 + 0.1 * hiss,
+    }[kind]
+    return np.asarray(np.clip(signal, -1, 1), np.float32)
 
 
 KINDS = ("white", "clicks", "square", "quiet", "pauses", "offset")
