@@ -1,4 +1,4 @@
-"""A real GLiNER model, made and trained here, saved and loaded; GLiNER is no dependency of ours."""
+"""A real GLiNER model, trained here, saved and loaded; GLiNER is not a dependency of ours."""
 
 from __future__ import annotations
 
@@ -44,43 +44,45 @@ def examples() -> list[dict[str, Any]]:
     rng = random.Random(0)
 
     def words(most: int) -> list[str]:
-        random_ones = ("".join(rng.choices(LETTERS, k=n)) for n in (1, 1, 1, 2, 4, 8))
-        return rng.sample([*PLAIN.split(), *random_ones, "█", "("], rng.randint(0, most))
+        random_words = ("".join(rng.choices(LETTERS, k=n)) for n in (1, 1, 1, 2, 4, 8))
+        return rng.sample([*PLAIN.split(), *random_words, "█", "("], rng.randint(0, most))
 
-    found: list[dict[str, Any]] = []
+    sentences: list[dict[str, Any]] = []
     for label, names in [*NAMES.items()] * 8:
         for name in names:
             before, after = words(8), words(8)
             at = len(before)
             tagged = {"tokenized_text": [*before, name, *after], "ner": [[at, at, label]]}
-            found += [tagged, {"tokenized_text": words(9) or ["it"], "ner": []}]
-    found[0]["tokenized_text"].append("y" * (POSITIONS // 3))
-    return found
+            sentences += [tagged, {"tokenized_text": words(9) or ["it"], "ner": []}]
+    sentences[0]["tokenized_text"].append("y" * (POSITIONS // 3))
+    return sentences
 
 
 def backbone(folder: Path) -> dict[str, Any]:
     """A tokenizer of whole words and single letters, saved; and the settings of a tiny BERT.
 
-    It has no layers, so it knows words by themselves: what it finds hangs on no luck in training.
+    It has no layers, so it knows single words only: what it finds does not depend on luck.
     """
     tokenizers: Any = pytest.importorskip("tokenizers")
     transformers: Any = pytest.importorskip("transformers")
     words = {*PLAIN.split(), *(word for label in LABELS for word in label.split())}
     words |= {name for names in NAMES.values() for name in names}
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
-    pieces = [*special, *LETTERS, *(f"##{one}" for one in LETTERS), *sorted(words)]
+    pieces = [*special, *LETTERS, *(f"##{letter}" for letter in LETTERS), *sorted(words)]
     vocabulary = {piece: i for i, piece in enumerate(dict.fromkeys(pieces))}
-    made = tokenizers.Tokenizer(
+    tokenizer = tokenizers.Tokenizer(
         tokenizers.models.WordPiece(
             vocabulary, unk_token="[UNK]", max_input_chars_per_word=POSITIONS * 9
         )
     )
-    made.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
-    made.post_processor = tokenizers.processors.TemplateProcessing(
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    tokenizer.post_processor = tokenizers.processors.TemplateProcessing(
         single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
     )
     named = {"unk_token": "[UNK]", "pad_token": "[PAD]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
-    transformers.PreTrainedTokenizerFast(tokenizer_object=made, **named).save_pretrained(folder)
+    transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, **named).save_pretrained(
+        folder
+    )
     settings = {
         "model_type": "bert",
         "vocab_size": len(vocabulary),
@@ -138,7 +140,7 @@ KINDS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+def trained_model(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """Models by their kind, each trained when it is first asked for."""
     known: dict[str, Path] = {}
 
@@ -153,8 +155,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 
 @pytest.fixture(scope="module")
-def folder(made: Callable[[str], Path]) -> Path:
-    return made("spans")
+def folder(trained_model: Callable[[str], Path]) -> Path:
+    return trained_model("spans")
 
 
 @pytest.fixture(scope="module")
@@ -166,7 +168,7 @@ def spans(tagger: GlinerTagger, words: list[str], tau: float | None = None) -> l
     return [(e.start, e.end, e.kind) for e in tagger.tag([words], tau)[0]]
 
 
-def test_a_model_is_asked_beside_our_taggers(folder: Path, tmp_path: Path) -> None:
+def test_a_model_is_used_in_addition_to_our_taggers(folder: Path, tmp_path: Path) -> None:
     shipped = {TEXT[f.start : f.end] for f in Detector("en").find([TEXT])[0]}
     assert shipped == {"ann lee"}
     findings = Detector("en", tagger=f"gliner:{folder}").find([TEXT])[0]
@@ -192,7 +194,7 @@ def test_the_command_line(folder: Path, tmp_path: Path) -> None:
     assert "qzxv" not in (tmp_path / "out.txt").read_text()
 
 
-def test_nothing_is_asked_of_the_network(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_network_connection_is_opened(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("a connection")
 
@@ -201,7 +203,7 @@ def test_nothing_is_asked_of_the_network(folder: Path, monkeypatch: pytest.Monke
     assert spans(GlinerTagger(str(folder)), ["from", "blent", "to", "here"]) == [(1, 2, "LOC")]
 
 
-def test_words_keep_their_places(tagger: GlinerTagger) -> None:
+def test_entities_have_the_indexes_of_their_words(tagger: GlinerTagger) -> None:
     sentences = [
         ["the", "qzxv", "protocol", "was", "read"],
         [],
@@ -227,9 +229,11 @@ def test_words_keep_their_places(tagger: GlinerTagger) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_nothing_of_a_long_sentence_goes_unseen(kind: str, made: Callable[[str], Path]) -> None:
+def test_every_word_of_a_long_sentence_is_read(
+    kind: str, trained_model: Callable[[str], Path]
+) -> None:
     """By each kind of model: more words than it takes, and words of more pieces than it takes."""
-    tagger = GlinerTagger(str(made(kind)))
+    tagger = GlinerTagger(str(trained_model(kind)))
     plain = PLAIN.split() * 4
     heavy = ["y" * 30, "1.2.3.4.5.6.7.8", "y" * POSITIONS * 2, "and"]
     for filler in (plain, heavy * 4):
@@ -239,9 +243,9 @@ def test_nothing_of_a_long_sentence_goes_unseen(kind: str, made: Callable[[str],
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_window_is_read_whole(kind: str, made: Callable[[str], Path]) -> None:
+def test_every_window_is_read_whole(kind: str, trained_model: Callable[[str], Path]) -> None:
     """What GLiNER itself makes of a window has all of its words and no more than fit."""
-    tagger = GlinerTagger(str(made(kind)))
+    tagger = GlinerTagger(str(trained_model(kind)))
     model: Any = tagger._model
     texts = [" ".join([PLAIN, "y" * n, "a.b.c.d", PLAIN.upper()] * 3) for n in range(1, 40, 3)]
     for i, start, end in tagger._cuts(texts):
@@ -281,7 +285,9 @@ def test_more_is_found_at_a_higher_tau(tagger: GlinerTagger) -> None:
         before = now
 
 
-def test_nested_entities_are_united(tagger: GlinerTagger, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nested_entities_are_resolved(
+    tagger: GlinerTagger, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A word scores what the surest run it is in does, an entity the mean of its words."""
     predictions = [
         {"start": 0, "end": 3, "label": "person", "score": 0.9},
@@ -297,7 +303,7 @@ def test_nested_entities_are_united(tagger: GlinerTagger, monkeypatch: pytest.Mo
     ]
 
 
-def test_types_are_ours() -> None:
+def test_labels_map_to_our_types() -> None:
     assert GlinerTagger.kinds <= set(TYPES) - {"MISC"}
 
 
@@ -326,12 +332,14 @@ def described(folder: Path, **settings: Any) -> Path:
         ({"max_width": None}, "out-of-range"),
     ],
 )
-def test_models_that_are_not_for_us(tmp_path: Path, settings: dict[str, Any], code: str) -> None:
+def test_unsupported_models_are_refused(
+    tmp_path: Path, settings: dict[str, Any], code: str
+) -> None:
     with raises_code(code, InputError):
         make_tagger(f"gliner:{described(tmp_path / 'model', **settings)}", "fr")
 
 
-def test_folders_that_are_no_model(tmp_path: Path) -> None:
+def test_folders_without_a_model_are_refused(tmp_path: Path) -> None:
     with raises_code("not-found", InputError) as caught:
         make_tagger("gliner:urchade/gliner_multi-v2.1", "fr")
     assert "save_pretrained" in str(caught.value)
@@ -358,7 +366,7 @@ def test_folders_that_are_no_model(tmp_path: Path) -> None:
         assert "gliner_config.json" in str(error.value) and "save_pretrained" in str(error.value)
 
 
-def test_weights_that_are_not_all_there(folder: Path, tmp_path: Path) -> None:
+def test_incomplete_weights_are_refused(folder: Path, tmp_path: Path) -> None:
     numpy: Any = pytest.importorskip("safetensors.numpy")
     path = tmp_path / "model" / "model.safetensors"
     shutil.copytree(folder, path.parent)
@@ -371,7 +379,7 @@ def test_weights_that_are_not_all_there(folder: Path, tmp_path: Path) -> None:
         GlinerTagger(str(path.parent))
 
 
-def test_labels_that_leave_no_room(folder: Path, tmp_path: Path) -> None:
+def test_labels_that_leave_no_room_for_text(folder: Path, tmp_path: Path) -> None:
     shutil.copytree(folder, tmp_path / "model")
     path = tmp_path / "model" / "tokenizer_config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"model_max_length": 20}))
@@ -379,7 +387,7 @@ def test_labels_that_leave_no_room(folder: Path, tmp_path: Path) -> None:
         GlinerTagger(str(tmp_path / "model"))
 
 
-def test_without_gliner_there_is_one_clear_line(
+def test_without_gliner_the_message_names_the_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(__import__("sys").modules, "gliner", None)
