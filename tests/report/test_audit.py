@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import io
 import re
 from dataclasses import replace
+from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -18,7 +20,10 @@ from numpy.typing import NDArray
 from sottovoce.findings import AuditFindings
 from sottovoce.report import listening
 from sottovoce.report.audit import render
+from sottovoce.report.audit_tables import exceeded_by
 from sottovoce.report.audit_verdicts import WEAK
+from sottovoce.report.html import style_source
+from sottovoce.report.panels import population_panels
 
 VOID = ("meta", "br", "wbr")
 
@@ -77,6 +82,31 @@ def test_nothing_runs_and_nothing_is_fetched(page: str, read: Reader) -> None:
     style = page[page.index("<style>") : page.index("</style>")]
     assert "url(" not in style and "@import" not in style
     assert "default-src &#x27;none&#x27;" in page
+
+
+def test_the_policy_allows_the_style_of_the_page_and_no_other(page: str) -> None:
+    style = page.partition("<style>")[2].partition("</style>")[0]
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    assert style_source() == f"'sha256-{digest}'"
+    assert f"style-src {escape(style_source())};" in page
+
+
+def test_a_limit_counts_for_the_attack_that_exceeds_it(case: tuple[AuditFindings, Path]) -> None:
+    findings, _ = case
+    assert [len(exceeded_by(findings, row)) for row in findings.rows] == [0, 1, 0]
+    kept = replace(findings, limits=(replace(findings.limits[0], exceeded=False),))
+    assert exceeded_by(kept, findings.rows[1]) == []
+
+
+def test_figures_over_populations_stand_beside_the_originals(
+    case: tuple[AuditFindings, Path],
+) -> None:
+    findings, _ = case
+    originals = findings.originals[0].reidentification
+    beside = population_panels(findings.rows[1].reidentification, originals)[0]
+    alone = population_panels(findings.rows[1].reidentification)[0]
+    assert beside.count("<td>97.0\u00a0%</td>") == 4  # two lengths, two populations
+    assert "97.0" not in alone
 
 
 def test_the_verdict_comes_first_and_every_part_follows(page: str) -> None:

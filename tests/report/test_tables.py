@@ -35,6 +35,7 @@ def test_the_page_shows_every_cell_with_its_alignment() -> None:
 def test_markup_is_not_escaped_and_other_text_is() -> None:
     table = make_table("t", ("a", "b"), [(element("b", "x"), "<i>")])
     assert isinstance(table.to_html(), Markup)
+    assert [column.align for column in table.columns] == ["left", "right"]
     assert "<b>x</b>" in table.to_html() and "&lt;i&gt;" in table.to_html()
 
 
