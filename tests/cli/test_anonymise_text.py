@@ -41,16 +41,16 @@ def test_strategies(source: Path, tmp_path: Path, strategy: str) -> None:
 
 def test_neither_report_nor_json_shows_a_private_word(source: Path, tmp_path: Path) -> None:
     deny = ("--deny", tmp_path / "deny.txt")
-    told = run(source, tmp_path / "o.txt", "--report", "--json", tmp_path / "r.json", *deny)
+    result = run(source, tmp_path / "o.txt", "--report", "--json", tmp_path / "r.json", *deny)
     written = (tmp_path / "r.json").read_text()
     for word in ("zorbalda", "quint", "ann.lee"):
-        assert word not in told.output + written
+        assert word not in result.output + written
     report = json.loads(written)
     assert report["found"] == len(report["spans"]) >= 3
     assert report["guarantee"]["delta"] > 1 - report["guarantee"]["recall"]
     assert "epsilon_average_case" in report["guarantee"]
     assert report["mask"][0]["words"][:2] == [2, 3]
-    assert "leak: at most" in told.output
+    assert "leak: at most" in result.output
 
 
 def test_reproducible_runs_agree_and_others_do_not(source: Path, tmp_path: Path) -> None:
@@ -73,9 +73,9 @@ def test_evaluation(tmp_path: Path) -> None:
     rows = "call\tO\nanna\tB-PER\nat\tO\nnine\tB-TIME\nam\tI-TIME\n\n" * 12
     (tmp_path / "gold.conll").write_text(rows)
     done = run("--evaluate", tmp_path / "gold.conll", "--json")
-    found = json.loads(done.output)
-    assert found["entities"]["there"] == 24 and found["tokens"]["there"] == 36
-    assert 0 <= found["tokens"]["recall_low"] <= found["tokens"]["recall"] <= 1
+    evaluation = json.loads(done.output)
+    assert evaluation["entities"]["there"] == 24 and evaluation["tokens"]["there"] == 36
+    assert 0 <= evaluation["tokens"]["recall_low"] <= evaluation["tokens"]["recall"] <= 1
     shown = run("--evaluate", tmp_path / "gold.conll").output
     assert "leak bound" in shown and "anna" not in shown
 
@@ -106,20 +106,20 @@ def test_bad_input(source: Path, tmp_path: Path) -> None:
     assert (tmp_path / "o").read_text() == "mine"
 
 
-def test_text_in_another_language_is_told(tmp_path: Path) -> None:
+def test_text_in_another_language_gives_a_caution(tmp_path: Path) -> None:
     (tmp_path / "de.txt").write_text("bitte ruf morgen meine schwester an und sag ihr das\n" * 3)
     shown = run(tmp_path / "de.txt", tmp_path / "o.txt")
     assert "looks like 'de'" in shown.output
-    told = run(tmp_path / "de.txt", tmp_path / "p.txt", "--json", "--lang", "DE")
-    assert json.loads(told.output)["looks_like_language"] is None
+    result = run(tmp_path / "de.txt", tmp_path / "p.txt", "--json", "--lang", "DE")
+    assert json.loads(result.output)["looks_like_language"] is None
 
 
 def test_the_report_of_written_text_names_a_written_set(tmp_path: Path) -> None:
     for name, text in (("w", "Ann Lee lives in Rome.\n"), ("s", "ann lee lives in rome\n")):
         (tmp_path / f"{name}.txt").write_text(text)
-    told = {n: run(tmp_path / f"{n}.txt", tmp_path / f"{n}.out", "--report") for n in "ws"}
-    assert "written text" in told["w"].output and "spoken commands" in told["s"].output
-    assert all("read a sample before you publish" in one.output for one in told.values())
+    results = {n: run(tmp_path / f"{n}.txt", tmp_path / f"{n}.out", "--report") for n in "ws"}
+    assert "written text" in results["w"].output and "spoken commands" in results["s"].output
+    assert all("read a sample before you publish" in result.output for result in results.values())
 
 
 def test_training_and_using_a_tagger(source: Path, tmp_path: Path) -> None:
@@ -149,9 +149,9 @@ def test_processes_side_by_side_share_nothing(tmp_path: Path) -> None:
         start = [sys.executable, "-m", "sottovoce", "anonymise", "text", *args]
         jobs.append(subprocess.Popen(start, cwd=tmp_path, stdout=subprocess.PIPE))
     assert [job.communicate()[0] is not None and job.returncode for job in jobs] == [0, 0]
-    one, two = ((tmp_path / f"{name}.out").read_text() for name in ("one", "two"))
-    assert "markertwo" not in one and "markerone" not in two
-    assert one.replace("markerone", "") != two.replace("markertwo", "")
+    first, second = ((tmp_path / f"{name}.out").read_text() for name in ("one", "two"))
+    assert "markertwo" not in first and "markerone" not in second
+    assert first.replace("markerone", "") != second.replace("markertwo", "")
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == sorted(f"{n}.{e}" for n in ("one", "two") for e in ("txt", "out", "allow"))
 
@@ -209,18 +209,18 @@ def test_no_file_is_written_over_another(source: Path, tmp_path: Path) -> None:
     before = source.read_bytes()
     link = tmp_path / "link"
     link.symlink_to(tmp_path / "o9.txt")
-    one = tmp_path / "one.json"
+    report = tmp_path / "one.json"
     for args in (
         (source, tmp_path / "o9.txt", "--secret", tmp_path / "o9.txt"),
         (source, tmp_path / "o9.txt", "--secret", link),
         (source, tmp_path / "o9.txt", "--secret", source),
-        (source, tmp_path / "o9.txt", "--secret", one, "--json", one),
-        (source, one, "--json", one),
+        (source, tmp_path / "o9.txt", "--secret", report, "--json", report),
+        (source, report, "--json", report),
     ):
         with raises_code("same-file", UsageError):
             run(*args)
     assert source.read_bytes() == before
-    assert not (tmp_path / "o9.txt").exists() and not one.exists()
+    assert not (tmp_path / "o9.txt").exists() and not report.exists()
 
 
 def test_fields_that_are_left_out_are_named_and_their_words_are_not(tmp_path: Path) -> None:
@@ -236,8 +236,8 @@ def test_fields_that_are_left_out_are_named_and_their_words_are_not(tmp_path: Pa
 
 def test_every_key_of_the_json_is_described(source: Path, tmp_path: Path) -> None:
     run(source, tmp_path / "o.txt", "--json", tmp_path / "r.json")
-    found = json.loads((tmp_path / "r.json").read_text())
-    told = (Path(__file__).parents[2] / "docs" / "text.md").read_text()
-    described = told.partition("### The JSON")[2].partition("\n## ")[0]
-    for key in (*found, *found["spans"][0], *found["mask"][0], *found["guarantee"]):
+    report = json.loads((tmp_path / "r.json").read_text())
+    guide = (Path(__file__).parents[2] / "docs" / "text.md").read_text()
+    described = guide.partition("### The JSON")[2].partition("\n## ")[0]
+    for key in (*report, *report["spans"][0], *report["mask"][0], *report["guarantee"]):
         assert f"`{key}`" in described, key

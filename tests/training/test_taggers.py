@@ -48,7 +48,7 @@ def test_an_entity_is_hidden_behind_one_word() -> None:
     }
 
 
-def test_what_is_expected_equals_what_is_seen() -> None:
+def test_expected_counts_equal_observed_counts_at_the_optimum() -> None:
     """At the maximum, expected counts are those of the text less the pull of the prior."""
     old = weights()
     new = learn_hidden_words(old, "en", SENTENCES * 20, np.random.default_rng(1))
@@ -87,7 +87,7 @@ def test_every_shipped_tagger_knows_hidden_words(lang: str) -> None:
         ("appelle █████ et dis à █████ que nous venons", "fr"),
     ],
 )
-def test_words_beside_hidden_ones_stay(text: str, lang: str) -> None:
+def test_words_beside_hidden_words_are_not_private(text: str, lang: str) -> None:
     assert Detector(lang).find([text]) == [[]]
 
 
@@ -100,17 +100,17 @@ def test_words_beside_hidden_ones_stay(text: str, lang: str) -> None:
     ],
 )
 @pytest.mark.parametrize("form", ["anna.mueller@firma.de", "https://firma.de/x", "www.firma.de"])
-def test_words_beside_an_address_stay(text: str, lang: str, form: str) -> None:
+def test_words_beside_an_address_are_not_private(text: str, lang: str, form: str) -> None:
     findings = Detector(lang).find([text.format(form)])[0]
     assert [(finding.start, finding.end) for finding in findings] == [
         (text.index("{"), text.index("{") + len(form))
     ]
 
 
-def test_the_first_word_of_a_command_is_no_name() -> None:
+def test_the_first_word_of_a_command_is_not_private() -> None:
     texts = ["Call Ann Lee now.", "Email Kate about the invoice.", "Tell Mohammed to come."]
-    found = Detector("en").find(texts, ["a", "b", "c"])
-    assert [texts[i][f.start : f.end] for i, findings in enumerate(found) for f in findings] == [
+    by_text = Detector("en").find(texts, ["a", "b", "c"])
+    assert [texts[i][f.start : f.end] for i, findings in enumerate(by_text) for f in findings] == [
         "Ann Lee",
         "Kate",
         "Mohammed",
@@ -119,8 +119,8 @@ def test_the_first_word_of_a_command_is_no_name() -> None:
 
 def test_a_first_word_that_may_be_a_name_is_private() -> None:
     texts = ["Mark came home late.", "Rose has the keys.", "Zorbalda has the keys."]
-    found = Detector("en").find(texts, ["a", "b", "c"])
-    assert [bool(findings) and findings[0].start == 0 for findings in found] == [True, True, True]
+    by_text = Detector("en").find(texts, ["a", "b", "c"])
+    assert [bool(findings) and findings[0].start == 0 for findings in by_text] == [True, True, True]
 
 
 def test_training_without_crfsuite_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -76,11 +76,11 @@ def test_transforming_twice_changes_nothing_more(text: str, strategy: str) -> No
 
 @given(TEXTS)
 def test_what_is_found_does_not_depend_on_the_strategy(text: str) -> None:
-    found = {
+    spans = {
         strategy: [(s.start, s.end, s.kind) for s in make(strategy).transform(text).spans]
         for strategy in ("redact", "full", "hmac")
     }
-    assert found["redact"] == found["full"] == found["hmac"]
+    assert spans["redact"] == spans["full"] == spans["hmac"]
 
 
 @given(TEXTS)
@@ -116,7 +116,7 @@ def test_strategies_without_draws_never_emit_an_original(strategy: str) -> None:
         assert f" {text[span.start : span.end]} " not in f" {done.text} "
 
 
-def test_the_published_sentence() -> None:
+def test_strategies_on_the_sentence_of_comprise_d2_3() -> None:
     """COMPRISE D2.3 (2021), table 3, with its own spans."""
     text = (
         "Hi Mister Miller, the Lufthansa flight from Frankfurt Airport to Rome is leaving by six pm"
@@ -204,19 +204,19 @@ def test_allow_wins_over_a_name_of_the_document() -> None:
     assert [finding.start for finding in detector.find(texts)[1]] == [37]
 
 
-def test_a_name_found_once_is_found_everywhere_in_its_document() -> None:
+def test_a_name_is_found_in_every_text_of_its_document() -> None:
     texts = ["please call zorbalda now", "zorbalda"]
     detector = Detector("en", deny={"call zorbalda": "PER"})
     assert [len(findings) for findings in detector.find(texts, ["a", "a"])] == [1, 1]
 
 
-def test_names_spread_over_their_document_and_no_further() -> None:
+def test_names_propagate_within_their_document_only() -> None:
     """A name that taggers miss in one text is private there because another text reveals it."""
     texts = ["please call zorbalda now", "the zorbalda is here", "the zorbalda is here"]
     deny = {"call zorbalda": "PER"}
     detector = Detector("en", deny=deny, types=["PER"], tau=0.01)
-    found = detector.find(texts, ["a", "a", "b"])
-    rules = [[(texts[i][f.start : f.end], f.rule) for f in found[i]] for i in range(3)]
+    findings = detector.find(texts, ["a", "a", "b"])
+    rules = [[(texts[i][f.start : f.end], f.rule) for f in findings[i]] for i in range(3)]
     assert rules == [[("call zorbalda", "list")], [("zorbalda", "document")], []]
     quiet = Detector("en", deny=deny, types=["PER"], tau=0.01, propagate=False)
     assert [len(findings) for findings in quiet.find(texts, ["a", "a", "b"])] == [1, 0, 0]
@@ -251,7 +251,7 @@ def test_private_words_by_index() -> None:
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_every_language_and_the_wrong_one(lang: str) -> None:
+def test_every_language_handles_text_of_other_languages(lang: str) -> None:
     done = make("typed", lang).transform("anna ann@x.org 王さん позвони 👩‍👩‍👧 مرحبا Straße")
     assert "[EMAIL]" in done.text and "@" not in done.text
     full = make("full", lang).transform("ann@x.org")
@@ -295,13 +295,13 @@ def test_nothing_is_logged(
         ("the ann-x lee met", "the ann-x lee met"),
     ],
 )
-def test_what_is_denied_is_found_inside_words(text: str, left: str) -> None:
+def test_denied_phrases_match_inside_words(text: str, left: str) -> None:
     listed = {"Zeus": "ID", "ann lee": "ID"}
     quiet = make("typed", deny=listed, types=["MISC"], tau=0.01, propagate=False)
     assert quiet.transform(text).text == left
 
 
-def test_what_is_allowed_is_whole_words_only() -> None:
+def test_allowed_phrases_match_whole_words_only() -> None:
     listed = make("typed", allow=["zorbalda"], deny={"zorbalda-quint": "PER"}, types=["MISC"])
     assert listed.transform("zorbalda-quint").text == "[PER]"
     phrases = PhraseMatcher({"zorbalda": ""})
@@ -309,13 +309,13 @@ def test_what_is_allowed_is_whole_words_only() -> None:
 
 
 @pytest.mark.parametrize("unit", ["a@", "a@b.c", "www.a@", "http://", ".@", "a.", "www.<"])
-def test_addresses_without_end_are_few_words(unit: str) -> None:
+def test_unterminated_addresses_stay_few_tokens(unit: str) -> None:
     few, many = ([t.text for t in tokenise(unit * count)] for count in (1000, 2000))
     assert "".join(many) == unit * 2000
     assert len(many) <= (3 if unit in ("a@", "a@b.c", "www.a@", "http://") else 2 * len(few))
 
 
-def test_all_addresses_of_a_word_are_words() -> None:
+def test_every_address_in_a_chunk_is_a_token() -> None:
     words = [token.text for token in tokenise("<ann@b.org>,bob@c.org;www.d.org/x.")]
     assert words == ["<", "ann@b.org", ">", ",", "bob@c.org", ";", "www.d.org/x", "."]
 

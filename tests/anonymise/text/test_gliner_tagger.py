@@ -172,9 +172,9 @@ def test_a_model_is_used_in_addition_to_our_taggers(folder: Path, tmp_path: Path
     shipped = {TEXT[f.start : f.end] for f in Detector("en").find([TEXT])[0]}
     assert shipped == {"ann lee"}
     findings = Detector("en", tagger=f"gliner:{folder}").find([TEXT])[0]
-    found = {TEXT[f.start : f.end]: (f.kind, f.rule) for f in findings}
-    assert found["qzxv"] == ("ORG", "tagger gliner")
-    assert found["ann lee"] == ("PER", "tagger written")
+    rules = {TEXT[f.start : f.end]: (f.kind, f.rule) for f in findings}
+    assert rules["qzxv"] == ("ORG", "tagger gliner")
+    assert rules["ann lee"] == ("PER", "tagger written")
     (tmp_path / "in.txt").write_text(TEXT)
     anonymiser = TextAnonymiser("en", strategy="typed", tagger=f"gliner:{folder}")
     batch = read_batch(tmp_path / "in.txt")

@@ -60,7 +60,7 @@ def test_leak_bound(missed: int, total: int, bound: float) -> None:
 
 
 @given(st.integers(1, 200), st.integers(0, 199))
-def test_leak_bound_is_where_so_few_misses_have_one_chance_in_twenty(n: int, k: int) -> None:
+def test_leak_bound_inverts_the_binomial_distribution(n: int, k: int) -> None:
     k = min(k, n - 1)
     assert float(binom.cdf(k, n, leak_bound(k, n))) == pytest.approx(0.05, abs=1e-6)
     assert leak_bound(n, n) == 1
@@ -72,7 +72,7 @@ def test_leak_of_a_text() -> None:
     assert leak_of_text(1.0, 3) == 1
 
 
-def test_drawing_another_value_each_time_tells_more_and_more() -> None:
+def test_epsilon_of_draws_that_exclude_the_original_grows_without_limit() -> None:
     assert epsilon_if_different(1000, 0.999999) > epsilon_if_different(1000, 0.9999) > 2
     assert epsilon(1000, 0.999999) < 0.01
 

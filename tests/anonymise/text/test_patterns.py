@@ -39,7 +39,7 @@ def test_written_forms(text: str, lang: str, value: str, kind: str) -> None:
     assert kinds(text, lang)[value] == kind
 
 
-def test_what_has_no_form() -> None:
+def test_ordinary_numbers_match_no_pattern() -> None:
     assert kinds("in 2024 we sold 12,500 of 3.5 kg at 9:30") == {}
 
 
@@ -77,10 +77,10 @@ def test_check_digits_decide(valid: str, invalid: str, lang: str, rule: str) -> 
 )
 def test_spoken_addresses(text: str, lang: str) -> None:
     words = text.split()
-    found = [e for e in find_spoken(words, lang) if e.kind == "EMAIL"]
-    assert len(found) == 1
-    assert words[found[0].end :] == words[-1:]
-    assert words[: found[0].start] in (words[:1], words[:2])
+    entities = [e for e in find_spoken(words, lang) if e.kind == "EMAIL"]
+    assert len(entities) == 1
+    assert words[entities[0].end :] == words[-1:]
+    assert words[: entities[0].start] in (words[:1], words[:2])
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_letters_that_are_spelt_belong_to_an_address(text: str, lang: str, start
     assert [e.start for e in find_spoken(text.split(), lang) if e.kind == "EMAIL"] == [start]
 
 
-def test_words_before_an_address_are_no_part_of_it() -> None:
+def test_words_before_an_address_do_not_belong_to_it() -> None:
     words = [
         "write",
         "to",
@@ -113,8 +113,8 @@ def test_words_before_an_address_are_no_part_of_it() -> None:
         "at",
         "nine",
     ]
-    found = [e for e in find_spoken(words, "en") if e.kind == "EMAIL"]
-    assert [words[e.start : e.end] for e in found] == [
+    entities = [e for e in find_spoken(words, "en") if e.kind == "EMAIL"]
+    assert [words[e.start : e.end] for e in entities] == [
         ["john", "dot", "smith", "at", "gmail", "dot", "com"]
     ]
 
@@ -123,18 +123,18 @@ def test_words_before_an_address_are_no_part_of_it() -> None:
 def test_spoken_numbers(lang: str) -> None:
     digits = small_numbers(lang, True)
     words = ["x", *digits[1:8], "y", *digits[2:6], "z", *digits[1:4]]
-    found = [(e.start, e.end, e.kind) for e in find_spoken(words, lang)]
-    assert found == [(1, 8, "PHONE"), (9, 13, "NUM")]
+    entities = [(e.start, e.end, e.kind) for e in find_spoken(words, lang)]
+    assert entities == [(1, 8, "PHONE"), (9, 13, "NUM")]
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_every_number_that_is_made_is_known(lang: str) -> None:
+def test_every_generated_number_is_recognised(lang: str) -> None:
     joints = {"y", "e"}
     for number in small_numbers(lang, True):
         assert all(is_number_word(w, lang) or w in joints for w in number.split()), number
 
 
 def test_a_name_beside_a_title() -> None:
-    found = find_spoken(["please", "ask", "mister", "zorbalda", "about", "it"], "en")
-    assert [(e.start, e.end, e.kind) for e in found] == [(3, 4, "PER")]
+    entities = find_spoken(["please", "ask", "mister", "zorbalda", "about", "it"], "en")
+    assert [(e.start, e.end, e.kind) for e in entities] == [(3, 4, "PER")]
     assert find_spoken(["ask", "mister", "if", "he", "comes"], "en") == []

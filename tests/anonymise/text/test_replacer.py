@@ -74,7 +74,7 @@ def test_german_genitives() -> None:
     assert match_genitive("Peter", name, words) == "Peter"
 
 
-def test_types_can_have_strategies_of_their_own() -> None:
+def test_a_policy_sets_the_strategy_of_a_type() -> None:
     say = Replacer("en", "redact", SECRET, policy={"PER": "typed"})
     assert (say("ann", "PER", "", ""), say("rome", "LOC", "", "")) == ("[PER]", "█████")
     assert say.table_sizes(("PER", "LOC")) == {}
@@ -93,11 +93,11 @@ def test_values_of_a_corpus_are_used_only_if_several_share_them() -> None:
     tables = count_corpus_tables(texts, findings)
     assert list(tables) == [("PER", "FULL"), ("PER", "B")]
     assert tables["PER", "B"] == Table((tuple(names),)), "four texts have 'rare', five the others"
-    fewer = count_corpus_tables(texts, [found[1:] for found in findings])
+    fewer = count_corpus_tables(texts, [text_findings[1:] for text_findings in findings])
     assert fewer == {}, "49 values are too few to hide in"
 
 
-def test_made_up_names_are_in_no_list() -> None:
+def test_invented_names_are_in_no_list() -> None:
     names = ["anna", "hanna", "susanna", "johanna"]
     rng = np.random.default_rng(1)
     invented = {NameInventor(names).draw(rng, set(names)) for _ in range(20)}

@@ -49,12 +49,12 @@ def pipeline(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_pipeline_is_asked_beside_our_taggers(pipeline: Path, tmp_path: Path) -> None:
+def test_a_pipeline_is_used_in_addition_to_our_taggers(pipeline: Path, tmp_path: Path) -> None:
     findings = Detector("en", tagger=f"spacy:{pipeline}").find([TEXT])[0]
-    found = {TEXT[f.start : f.end]: (f.kind, f.rule) for f in findings}
-    assert found["qzxv"] == ("ORG", "tagger spacy")
-    assert found["ward seven"] == ("ID", "tagger spacy"), "a label nobody knows is private"
-    assert found["ann lee"] == ("PER", "tagger written")
+    rules = {TEXT[f.start : f.end]: (f.kind, f.rule) for f in findings}
+    assert rules["qzxv"] == ("ORG", "tagger spacy")
+    assert rules["ward seven"] == ("ID", "tagger spacy"), "an unknown label is private"
+    assert rules["ann lee"] == ("PER", "tagger written")
     (tmp_path / "in.txt").write_text(TEXT)
     anonymiser = TextAnonymiser("en", strategy="typed", tagger=f"spacy:{pipeline}")
     batch = read_batch(tmp_path / "in.txt")
@@ -67,7 +67,7 @@ def test_a_pipeline_is_asked_beside_our_taggers(pipeline: Path, tmp_path: Path) 
     assert any(model.startswith("own spacy: en_pipeline") for model in summary.models)
 
 
-def test_its_network_is_run_and_its_words_keep_their_places(pipeline: Path) -> None:
+def test_the_network_is_run_and_entities_have_word_indexes(pipeline: Path) -> None:
     tagger = SpacyTagger(str(pipeline), "en")
     assert tagger.info.kinds == {"MISC", "ID", "ORG"}
     tagged = tagger.tag([["we", "sold", "a", "zorbulator", "today"], [], ["qzxv"]], None)
@@ -89,7 +89,7 @@ def test_pipelines_that_cannot_be_used(pipeline: Path, tmp_path: Path) -> None:
         SpacyTagger(str(tmp_path / "blank"), "en")
 
 
-def test_without_spacy_there_is_one_clear_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_spacy_the_message_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "spacy", None)
     with raises_code("missing-package", UsageError) as caught:
         _ = Detector("en", tagger="spacy:en_core_web_sm").custom_tagger

@@ -64,7 +64,7 @@ def test_ctm(tmp_path: Path) -> None:
     assert "a.ctm:1:" in str(caught.value)
 
 
-def test_what_cannot_be_read(tmp_path: Path) -> None:
+def test_unreadable_files(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(b"\xff\xfe")
     with raises_code("not-utf8", InputError) as caught:
@@ -98,13 +98,13 @@ def test_damaged_files(tmp_path: Path, name: str, data: bytes, code: str, place:
     assert place in str(caught.value)
 
 
-def test_the_mark_before_utf8_is_no_part_of_the_first_word(tmp_path: Path) -> None:
+def test_a_byte_order_mark_is_dropped(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(b"\xef\xbb\xbfzorbalda quint came\n")
     assert through(path) == "[PER] came\n"
 
 
-def test_tagged_text_goes_round(tmp_path: Path) -> None:
+def test_conll_round_trip(tmp_path: Path) -> None:
     sentences = [Sentence(("Hi", "Ann", "."), ("O", "B-PER", "O")), Sentence(("x",), ("O",))]
     path = tmp_path / "a.conll"
     path.write_text(format_conll(sentences))
@@ -160,7 +160,7 @@ WORDY = {
 }
 
 
-def test_fields_that_nobody_looked_at_are_left_out(tmp_path: Path) -> None:
+def test_unsearched_json_fields_are_left_out(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     rows: list[object] = [WORDY, {"text": "so", "id": {"name": "Zorbalda"}, "seconds": 2}]
     assert json_through(path, rows) == [
@@ -177,7 +177,7 @@ def test_fields_that_nobody_looked_at_are_left_out(tmp_path: Path) -> None:
     assert read_batch(path).left_out == ("raw", "segments", "who", "words.norm", "id")
 
 
-def test_fields_are_copied_on_demand_but_for_those_of_replaced_words(tmp_path: Path) -> None:
+def test_copied_fields_omit_those_of_replaced_words(tmp_path: Path) -> None:
     copied = ("raw", "segments", "who", "words.norm")
     row = json_through(tmp_path / "a.jsonl", [WORDY], copied)[0]
     new = {"w": "[PER]", "t0": 0.3, "t1": 0.5, "c": 0.5}
@@ -188,13 +188,13 @@ def test_fields_are_copied_on_demand_but_for_those_of_replaced_words(tmp_path: P
         read_batch(tmp_path / "a.txt", copied=("raw",))
 
 
-def test_a_replacement_that_equals_the_word_keeps_no_more_fields_than_others() -> None:
+def test_a_replacement_equal_to_the_word_still_counts_as_replaced() -> None:
     span = ReplacedSpan(5, 8, 5, 8, "PER", "list", "full", 1.0, "ann")
     same = AnonymisedText("call ann", (span,))
     assert regroup(["call", "ann"], same) == [(0, 1, None), (1, 2, "ann")]
 
 
-def test_words_that_stay_are_as_they_were(tmp_path: Path) -> None:
+def test_unchanged_words_keep_their_form(tmp_path: Path) -> None:
     row = {"words": [{"w": "so be"}, {"w": ""}, {"w": " it ", "t0": 1}]}
     assert json_through(tmp_path / "a.jsonl", [row]) == [row]
 
@@ -214,7 +214,7 @@ def test_times_of_unsorted_words(tmp_path: Path) -> None:
     ]
 
 
-def test_a_type_that_is_none_is_told_with_its_line(tmp_path: Path) -> None:
+def test_an_unknown_type_in_a_list_is_reported_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "deny.txt"
     path.write_text("# mine\nann\tper\nbob\tFOO\n")
     with raises_code("unknown-name", InputError) as caught:

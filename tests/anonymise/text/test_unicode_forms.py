@@ -35,16 +35,14 @@ def test_a_name_in_decomposed_letters_is_found() -> None:
 
 
 @pytest.mark.parametrize("sign", ["\u00ad", "\u200b", "\u2060", "\u200e"])
-def test_a_sign_that_nobody_sees_hides_no_name(sign: str) -> None:
+def test_invisible_characters_hide_no_name(sign: str) -> None:
     text = f"J'ai parlé avec Jé{sign}rôme Gé{sign}rard{sign} hier, co{sign}mme ça."
     assert make().transform(text).text == f"J'ai parlé avec [PER] [DATE], co{sign}mme ça."
 
 
 @settings(max_examples=60)
 @given(MIXED, st.sampled_from(["typed", "full", "hmac"]))
-def test_the_form_of_letters_changes_neither_what_is_found_nor_what_stays(
-    text: str, strategy: str
-) -> None:
+def test_the_normal_form_changes_neither_findings_nor_other_text(text: str, strategy: str) -> None:
     done, whole = make(strategy).transform(text), make(strategy).transform(normalise_unicode(text))
     assert [s.replacement for s in done.spans] == [s.replacement for s in whole.spans]
     for span, other in zip(done.spans, whole.spans, strict=True):
@@ -87,7 +85,7 @@ def test_private_words_by_index_and_in_recordings() -> None:
     assert find_targets([apart("chez lefèvre")], ["fr"], listed=["Lefèvre"])
 
 
-def test_letters_that_unicode_cannot_compose_stay_in_their_word() -> None:
+def test_letters_without_composed_form_stay_in_their_word() -> None:
     assert [token.text for token in tokenise("q\u0303ann, e-m\u0303ail")] == [
         "q\u0303ann",
         ",",

@@ -1,4 +1,4 @@
-"""What has no letter is no name: it belongs to the date beside it, or is a number."""
+"""Names without a letter are numbers: they belong to an adjacent date, or are of the type NUM."""
 
 from __future__ import annotations
 
@@ -27,12 +27,14 @@ def entity(start: int, end: int, kind: str) -> Entity:
         ([], []),
     ],
 )
-def test_kinds(before: list[tuple[int, int, str]], after: list[tuple[int, int, str]]) -> None:
+def test_names_without_letters_are_retyped(
+    before: list[tuple[int, int, str]], after: list[tuple[int, int, str]]
+) -> None:
     retyped = _retype_numbers([entity(*span) for span in before], WORDS)
     assert [(e.start, e.end, e.kind) for e in retyped] == after
 
 
-def test_in_a_sentence() -> None:
+def test_a_date_with_figures_is_found_as_a_whole() -> None:
     text = "Write to ann.lee@example.org on 4 March 2024."
     assert TextAnonymiser("en", strategy="typed").transform(text).text == (
         "Write to [EMAIL] on [DATE]."

@@ -20,13 +20,13 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("spoken", TEXTS)
-@pytest.mark.parametrize("asked", TEXTS)
-def test_a_text_in_another_language_is_noticed(spoken: str, asked: str) -> None:
+@pytest.mark.parametrize("chosen", TEXTS)
+def test_a_text_in_another_language_is_noticed(spoken: str, chosen: str) -> None:
     texts = [TEXTS[spoken], TEXTS[spoken].capitalize()]
-    assert other_language(texts, asked) == (None if spoken == asked else spoken)
+    assert other_language(texts, chosen) == (None if spoken == chosen else spoken)
 
 
-def test_a_few_words_tell_nothing() -> None:
+def test_too_few_words_give_no_language() -> None:
     assert other_language(["das ist deutsch"], "en") is None
     assert other_language([], "en") is None
     assert other_language(["Київ " * 50, "😀 " * 50], "en") is None
@@ -46,6 +46,6 @@ def test_words_with_marks_and_apostrophes_are_counted(form: Literal["NFC", "NFD"
     assert other_language([text], "fr") is None
 
 
-def test_a_text_in_its_own_language_with_marks_is_none_of_another() -> None:
+def test_punctuated_text_keeps_its_language() -> None:
     text = "Don't, said John's wife; it's Ann's, isn't it? So, he'd say: we'll see, won't we? "
     assert other_language([text * 3], "en") is None
