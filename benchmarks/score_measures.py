@@ -211,7 +211,7 @@ def read_parquet(folder: Path) -> None:
 
 
 def read_npy(folder: Path) -> None:
-    from sottovoce.measure.readers.npy import npy_chunks
+    from sottovoce.measure.readers.numpy_files import npy_chunks
 
     for _ in npy_chunks(folder / "nonmated.npy"):
         pass

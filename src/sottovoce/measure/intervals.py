@@ -21,9 +21,8 @@ from scipy.special import ndtri, stdtrit
 
 from sottovoce.core.errors import InputError
 from sottovoce.core.types import IntArray, RealArray
-from sottovoce.measure.cost import Cost, bits
 from sottovoce.measure.scores import Scores, ScoreSource, Speakers
-from sottovoce.measure.tally import Tally
+from sottovoce.measure.tally import Cost, Tally, bits
 
 Method = Literal["centred", "reflected", "range"]
 

@@ -14,6 +14,7 @@ Cuts may be added anywhere (histogram edges are), which splits cells and changes
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -24,11 +25,60 @@ from numpy.typing import NDArray
 
 from sottovoce.core.errors import InputError
 from sottovoce.core.types import RealArray
-from sottovoce.measure.cost import Cost, cost
 from sottovoce.measure.scores import CHUNK, LARGEST, ScoreSource, check_finite
 
 Counts = NDArray[np.int64 | np.float64]
 """int64, or float64 when scores are weighted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Sum and sum of squares of the costs of some scores, in bits."""
+
+    total: float = 0.0
+    squares: float = 0.0
+
+    def __add__(self, other: Cost) -> Cost:
+        return Cost(self.total + other.total, self.squares + other.squares)
+
+    def redrawn(self, count: int, rng: np.random.Generator) -> Cost:
+        """Draw the sum over a resample from its normal limit.
+
+        Parameters
+        ----------
+        count : int
+            Trials of the resample, as many as behind this sum.
+        rng : numpy.random.Generator
+            Source of the draw.
+        """
+        spread = math.sqrt(max(0.0, self.squares - self.total**2 / count))
+        return Cost(self.total + spread * float(rng.standard_normal()), self.squares)
+
+
+def bits(scores: RealArray) -> NDArray[np.float64]:
+    """Compute log2(1 + e^s) of each score, stable for any s: the cost of calling it mated.
+
+    Parameters
+    ----------
+    scores : array of float32 or float64
+        Natural-log likelihood ratios.
+    """
+    return np.logaddexp(0.0, scores.astype(np.float64)) / math.log(2.0)
+
+
+def cost(scores: RealArray) -> Cost:
+    """Add up the costs of some scores, a chunk at a time.
+
+    Parameters
+    ----------
+    scores : array of float32 or float64
+        Natural-log likelihood ratios; those of mated trials with the sign turned.
+    """
+    total = Cost()
+    for start in range(0, len(scores), CHUNK):
+        part = bits(scores[start : start + CHUNK])
+        total += Cost(float(part.sum()), float(part @ part))
+    return total
 
 
 @dataclass(frozen=True, eq=False)

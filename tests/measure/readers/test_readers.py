@@ -23,7 +23,7 @@ from sottovoce.measure.scores import ScoreSource
 
 RNG = np.random.default_rng(0)
 MATED, NONMATED = RNG.normal(1, 1, 40).round(2), RNG.normal(0, 1, 300).round(2)
-IN_MEMORY = "sottovoce.measure.readers.parquet.IN_MEMORY"
+IN_MEMORY = "sottovoce.measure.readers.tables.IN_MEMORY"
 
 
 def nonmated_of(source: ScoreSource) -> RealArray:
@@ -254,7 +254,7 @@ def test_streamed_parquet_equals_memory(
         part = frame.slice(k * size, size)
         part.write_parquet(path / f"{k}.parquet", row_group_size=200)
     monkeypatch.setattr(IN_MEMORY, 100)
-    monkeypatch.setattr("sottovoce.measure.readers.parquet.CHUNK", 128)
+    monkeypatch.setattr("sottovoce.measure.readers.tables.CHUNK", 128)
     source = path if shards > 1 else path / "0.parquet"
     found = read_scores(source)
     assert not isinstance(found, Scores)
@@ -286,7 +286,7 @@ def test_directory_of_npy_equals_memory(
     scores = big_set(balance, np.float16 if dtype is np.float16 else np.float32)
     np.save(tmp_path / "mated.npy", scores.mated.astype(dtype))
     np.save(tmp_path / "nonmated.npy", scores.nonmated.astype(dtype))
-    monkeypatch.setattr("sottovoce.measure.readers.npy.CHUNK", chunk)
+    monkeypatch.setattr("sottovoce.measure.readers.numpy_files.CHUNK", chunk)
     found = read_scores(tmp_path)
     same_scores(found, scores.mated, scores.nonmated)
     if chunk > 7:

@@ -24,10 +24,10 @@ def _add(suffix: str, module: str, function: str) -> None:
     READERS.add(suffix, read)
 
 
-_add(".npz", "npz", "read_npz")
-_add(".csv", "table", "read_csv")
-_add(".tsv", "table", "read_csv")
-_add(".parquet", "parquet", "read_parquet")
+_add(".npz", "numpy_files", "read_npz")
+_add(".csv", "tables", "read_csv")
+_add(".tsv", "tables", "read_csv")
+_add(".parquet", "tables", "read_parquet")
 
 
 def read_scores(
@@ -73,11 +73,11 @@ def read_scores(
 
 def _read_directory(path: Path) -> ScoreSource:
     if shards := sorted(path.glob("*.parquet")):
-        from sottovoce.measure.readers.parquet import read_parquet
+        from sottovoce.measure.readers.tables import read_parquet
 
         return read_parquet(path, shards)
     if (path / "mated.npy").is_file() and (path / "nonmated.npy").is_file():
-        from sottovoce.measure.readers.npy import read_npy_pair
+        from sottovoce.measure.readers.numpy_files import read_npy_pair
 
         return read_npy_pair(path)
     raise InputError(

@@ -12,7 +12,7 @@ from pathlib import Path
 import polars as pl
 
 from sottovoce.core.errors import InputError, first_few, first_line
-from sottovoce.measure.readers.table import (
+from sottovoce.measure.readers.tables import (
     BAD_LABEL,
     LINE,
     from_table,

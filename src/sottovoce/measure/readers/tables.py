@@ -2,17 +2,31 @@
 
 Labels are mated/nonmated, target/nontarget or 1/0. Optional columns: ``enrol`` and ``trial`` (ids;
 a pair may occur once) and ``enrol_speaker`` and ``trial_speaker`` (for resampling by speaker).
+
+Parquet may be one file or shards larger than memory. Large sets are streamed: mated scores are held
+in memory, non-mated ones read a batch at a time. Shards whose row groups hold one label each (as
+they do when one class is written at a time) are read fastest.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
 from sottovoce.core.errors import InputError, first_few, first_line
-from sottovoce.measure.scores import Scores, Speakers
+from sottovoce.core.types import RealArray
+from sottovoce.measure.scores import (
+    CHUNK,
+    Scores,
+    ScoreSource,
+    ScoreStream,
+    Speakers,
+    as_scores,
+    check_finite,
+)
 
 MATED = ("mated", "target", "1", "true")
 NONMATED = ("nonmated", "non-mated", "nontarget", "non-target", "0", "false")
@@ -161,3 +175,83 @@ def _speakers(mated: pl.DataFrame, nonmated: pl.DataFrame, path: Path) -> Speake
         nonmated.select(enrol).to_series().to_numpy(),
         nonmated.select(trial).to_series().to_numpy(),
     )
+
+
+IN_MEMORY = 20_000_000
+"""Tables of more rows than this are streamed, and resampled by trial only."""
+
+
+def read_parquet(path: Path, shards: list[Path] | None = None) -> ScoreSource:
+    """Read one Parquet file or several shards: into memory if they fit, as a stream if not.
+
+    Parameters
+    ----------
+    path : Path
+        The file, or the directory of the shards.
+    shards : list of Path, optional
+        The files of a directory.
+    """
+    files = shards or [path]
+    try:
+        frame = pl.scan_parquet(files)
+        columns = frame.collect_schema().names()
+        check_columns(columns, path)
+        rows = frame.select(pl.len()).collect().item()
+        if rows <= IN_MEMORY:
+            return from_table(frame.collect(), path, first_line=1)
+        return _stream(path, files, frame, rows)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        raise InputError(
+            f"{path}: not readable as Parquet ({first_line(error)})", code="unreadable"
+        ) from None
+
+
+def _stream(path: Path, files: list[Path], frame: pl.LazyFrame, rows: int) -> ScoreStream:
+    is_mated, is_nonmated = _sides(path, files, frame)
+    rows_of_mated = frame.filter(is_mated).select("score").collect(engine="streaming")
+    mated = as_scores(rows_of_mated["score"].to_numpy(), f"{path}: mated")
+    check_finite(mated, f"{path}: mated")
+
+    def chunks() -> Iterator[RealArray]:
+        wanted = frame.filter(is_nonmated).select("score")
+        try:
+            for batch in wanted.collect_batches(maintain_order=False, chunk_size=CHUNK):
+                yield as_scores(batch["score"].to_numpy(), f"{path}: nonmated")
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+            raise InputError(
+                f"{path}: damaged Parquet ({first_line(error)}); write it again", code="damaged"
+            ) from None
+
+    return ScoreStream(path.stem, str(path), mated, rows - len(mated), chunks)
+
+
+def _sides(path: Path, files: list[Path], frame: pl.LazyFrame) -> list[pl.Expr]:
+    """Which rows are mated, and which non-mated.
+
+    The first rows of each shard tell the spelling of the labels; asking for any other label is
+    nearly free, because the reader skips row groups whose statistics rule one out. So is asking
+    for one label by equality, the reason not to compare with all spellings.
+    """
+    label = pl.col("label")
+    heads = [pl.scan_parquet(file).select("label").head(1000).collect() for file in files]
+    seen = pl.concat(heads).unique()
+    other = label.is_null() | ~label.is_in(seen["label"].drop_nulls().to_list())
+    others = frame.filter(other).select("label").unique()
+    kinds = pl.concat([seen, others.collect(engine="streaming")])
+    kinds = kinds.with_columns(mated_label().alias("mated"))
+    unknown = kinds.filter(pl.col("mated").is_null())["label"].to_list()
+    if unknown:
+        raise InputError(
+            f"{path}: label {unknown[0]!r} is neither mated nor nonmated; correct it",
+            code="bad-label",
+        )
+    sides = []
+    for side, word in ((True, "mated"), (False, "nonmated")):
+        spellings = kinds.filter(pl.col("mated") == side)["label"].to_list()
+        if not spellings:
+            raise InputError(
+                f"{path}: no scores labelled {word}; add trials of this kind", code="empty"
+            )
+        single = len(spellings) == 1
+        sides.append(label == spellings[0] if single else label.is_in(spellings))
+    return sides

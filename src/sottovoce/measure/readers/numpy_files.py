@@ -1,4 +1,9 @@
-"""Scores in two flat ``.npy`` files, of which the non-mated one may be larger than memory."""
+"""Scores in NumPy files: one ``.npz`` (``mated``, ``nonmated``) or two flat ``.npy`` files.
+
+Who speaks in each trial may be told by three further arrays of names or numbers:
+``mated_speaker``, ``nonmated_enrol_speaker`` and ``nonmated_trial_speaker``. Of two ``.npy`` files
+the non-mated one may be larger than memory.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +14,47 @@ from typing import BinaryIO
 
 import numpy as np
 
+from sottovoce.core.arrays import Arrays, load_arrays
 from sottovoce.core.errors import InputError
 from sottovoce.core.types import RealArray
-from sottovoce.measure.readers.stream import Stream
-from sottovoce.measure.scores import CHUNK, as_scores, check_finite
+from sottovoce.measure.scores import CHUNK, Scores, ScoreStream, Speakers, as_scores, check_finite
+
+SIDES = ("mated", "nonmated")
+SPEAKERS = ("mated_speaker", "nonmated_enrol_speaker", "nonmated_trial_speaker")
 
 
-def read_npy_pair(directory: Path) -> Stream:
+def read_npz(path: Path) -> Scores:
+    """Read scores from a ``.npz`` file; never unpickles anything.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    """
+    arrays = load_arrays(path, SIDES, SPEAKERS, save="np.savez(file, mated=…, nonmated=…)")
+    return Scores(
+        arrays["mated"],
+        arrays["nonmated"],
+        speakers=_speakers(path, arrays),
+        name=path.stem,
+        origin=str(path),
+    )
+
+
+def _speakers(path: Path, arrays: Arrays) -> Speakers | None:
+    given = [name for name in SPEAKERS if name in arrays]
+    if not given:
+        return None
+    if len(given) < len(SPEAKERS):
+        lacking = next(name for name in SPEAKERS if name not in arrays)
+        raise InputError(
+            f"{path}: has {given[0]!r} but no {lacking!r}; give all three or none",
+            code="missing-array",
+        )
+    return Speakers.from_names(*(arrays[name] for name in SPEAKERS), origin=str(path))
+
+
+def read_npy_pair(directory: Path) -> ScoreStream:
     """Read ``mated.npy`` into memory and stream ``nonmated.npy``.
 
     Parameters
@@ -28,7 +67,7 @@ def read_npy_pair(directory: Path) -> Stream:
     check_finite(few, str(mated))
     with nonmated.open("rb") as file:
         count, _ = _header(file, nonmated)
-    return Stream(directory.name, str(directory), few, count, lambda: npy_chunks(nonmated))
+    return ScoreStream(directory.name, str(directory), few, count, lambda: npy_chunks(nonmated))
 
 
 def npy_chunks(path: Path) -> Iterator[RealArray]:
