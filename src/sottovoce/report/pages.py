@@ -55,7 +55,7 @@ def scores_page(summary: ScoreSummary, curves: ScoreCurves) -> str:
         "Measures of scores",
         summary_table(summary),
         verdict=scores_verdict(summary),
-        panels=score_panels({"these scores": curves}),
+        panels=score_panels({"this set": curves}),
         remarks=summary_remarks(summary),
     )
 
