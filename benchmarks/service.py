@@ -2,8 +2,8 @@
 
     uv run python benchmarks/service.py [SECONDS [CLIENTS]]    # default 60 s, 64 clients
 
-Three parts, one after the other on the same cores, against ``sottovoce serve`` as it is started by
-a person:
+Three parts, one after the other on the same cores, against ``sottovoce serve`` as a user
+starts it:
 
 1. Throughput of ``/v1/measure`` and of McAdams in ``/v1/anonymise/voice``: turns of the service
    (CLIENTS connections) and of as many processes as it has workers that call the library directly
@@ -51,7 +51,7 @@ PATHS = {
 
 
 def clip(seconds: float = 5.0, rate: int = 16000) -> bytes:
-    """A made-up vowel."""
+    """A synthetic vowel."""
     rng = np.random.default_rng(0)
     phase = 2 * np.pi * np.cumsum(120 + 5 * np.sin(np.arange(int(seconds * rate)) / 900)) / rate
     sound = sum(np.sin(k * phase) * np.exp(-((k * 120 - 700) ** 2) / 4e5) for k in range(1, 20))
@@ -73,9 +73,9 @@ FILES = {"/v1/measure": ("scores.npz", scores), "/v1/anonymise/voice, McAdams": 
 # ==================================================================================== the library
 
 
-def direct(what: str, path: Path) -> None:
-    """One answer by the library: a file is read, worked on, and the result is put into bytes."""
-    if what == "/v1/measure":
+def answer_directly(service: str, path: Path) -> None:
+    """Do with the library what the service does: read a file, compute, encode the result."""
+    if service == "/v1/measure":
         from sottovoce.measure import measure_scores
         from sottovoce.measure.readers import read_scores
 
@@ -93,12 +93,12 @@ def direct(what: str, path: Path) -> None:
         save_audio(path.with_name(f"out{os.getpid()}.wav"), changed, rate)
 
 
-def directly(what: str, path: Path, seconds: float) -> tuple[int, float, float]:
-    """Answers, begun within a time; the seconds and CPU seconds that they took."""
-    direct(what, path)  # what is loaded once
+def run_directly(service: str, path: Path, seconds: float) -> tuple[int, float, float]:
+    """Number of answers that begin within a time, and the seconds and CPU seconds they took."""
+    answer_directly(service, path)  # loads what is loaded once
     begin, cpu, done = time.perf_counter(), time.process_time(), 0
     while time.perf_counter() - begin < seconds:
-        direct(what, path)
+        answer_directly(service, path)
         done += 1
     return done, time.perf_counter() - begin, time.process_time() - cpu
 
@@ -108,15 +108,15 @@ def directly(what: str, path: Path, seconds: float) -> tuple[int, float, float]:
 
 @dataclass
 class Load:
-    """What clients saw."""
+    """Statuses and costs that the clients observed."""
 
     statuses: Counter[str] = field(default_factory=Counter)
     client_cpu: float = 0.0
     seconds: float = 0.0
 
 
-async def _client(port: int, requests: list[bytes], end: float, seen: Counter[str]) -> None:
-    """One connection that asks again and again; costs little, so that the service has the cores."""
+async def _client(port: int, requests: list[bytes], end: float, statuses: Counter[str]) -> None:
+    """Send requests over one connection; cheap, so that the service has the cores."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 22)
     turn = 0
     while time.perf_counter() < end:
@@ -125,41 +125,45 @@ async def _client(port: int, requests: list[bytes], end: float, seen: Counter[st
         length = re.search(rb"content-length: (\d+)", head)
         await reader.readexactly(int(length[1]) if length else 0)
         status = head[9:12].decode()
-        seen[status] += 1
+        statuses[status] += 1
         turn += 1
         if status == "429":
             await asyncio.sleep(0.5)
     writer.close()
 
 
-async def _crowd(port: int, requests: list[bytes], seconds: float, clients: int) -> Load:
+async def _run_clients(port: int, requests: list[bytes], seconds: float, clients: int) -> Load:
     load = Load()
     begin, cpu = time.perf_counter(), time.process_time()
     end = begin + seconds
-    turned = [requests[i % len(requests) :] + requests[: i % len(requests)] for i in range(clients)]
-    await asyncio.gather(*(_client(port, one, end, load.statuses) for one in turned))
+    rotated = [
+        requests[i % len(requests) :] + requests[: i % len(requests)] for i in range(clients)
+    ]
+    await asyncio.gather(*(_client(port, order, end, load.statuses) for order in rotated))
     load.seconds = time.perf_counter() - begin
     load.client_cpu = time.process_time() - cpu
     return load
 
 
-def crowd(port: int, whats: list[str], seconds: float, clients: int) -> Load:
-    """So many clients that each ask for one thing after the other."""
+def run_clients(port: int, services: list[str], seconds: float, clients: int) -> Load:
+    """Run clients that each send requests to the services in turn."""
     requests = []
-    for what in whats:
-        body = FILES[what][1]()
-        head = f"POST {PATHS[what]} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n"
+    for service in services:
+        body = FILES[service][1]()
+        head = (
+            f"POST {PATHS[service]} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n"
+        )
         requests.append(head.encode() + b"\r\n" + body)
-    return asyncio.run(_crowd(port, requests, seconds, clients))
+    return asyncio.run(_run_clients(port, requests, seconds, clients))
 
 
 @contextmanager
 def serving() -> Iterator[tuple[int, int]]:
-    """A service: its process and its port."""
-    words = ["serve", "--port", "0", "--workers", str(WORKERS), "--seconds", "120"]
+    """Start a service; yields its process id and its port."""
+    arguments = ["serve", "--port", "0", "--workers", str(WORKERS), "--seconds", "120"]
     start = "from sottovoce.cli import main; main()"
     process = subprocess.Popen(
-        [sys.executable, "-c", start, *words], stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", start, *arguments], stderr=subprocess.PIPE, text=True
     )
     assert process.stderr is not None
     line = process.stderr.readline()
@@ -173,8 +177,8 @@ def serving() -> Iterator[tuple[int, int]]:
         process.wait(20)
 
 
-def family(pid: int) -> list[int]:
-    """A process and all that descend from it."""
+def process_tree(pid: int) -> list[int]:
+    """A process and all its descendants."""
     parents = {}
     for folder in Path("/proc").iterdir():
         if folder.name.isdecimal():
@@ -183,28 +187,28 @@ def family(pid: int) -> list[int]:
             except OSError:
                 continue
             parents[int(folder.name)] = int(stat[1])
-    found = [pid]
-    for one in found:
-        found += [child for child, parent in parents.items() if parent == one]
-    return found
+    tree = [pid]
+    for member in tree:
+        tree += [child for child, parent in parents.items() if parent == member]
+    return tree
 
 
 def resident(pid: int) -> float:
-    """Resident memory of a family in MB."""
+    """Resident memory of a process tree in MB."""
     pages = 0
-    for one in family(pid):
+    for member in process_tree(pid):
         try:
-            pages += int(Path(f"/proc/{one}/statm").read_text().split()[1])
+            pages += int(Path(f"/proc/{member}/statm").read_text().split()[1])
         except OSError:
             continue
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
 def cpu_of(pid: int) -> float:
-    """CPU seconds that a family has used."""
+    """CPU seconds that a process tree has used."""
     ticks = 0
-    for one in family(pid):
-        fields = Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()
+    for member in process_tree(pid):
+        fields = Path(f"/proc/{member}/stat").read_text().rpartition(")")[2].split()
         ticks += int(fields[11]) + int(fields[12])
     return ticks / TICK
 
@@ -212,30 +216,30 @@ def cpu_of(pid: int) -> float:
 # ====================================================================================== the parts
 
 
-def compare(what: str, pid: int, port: int, folder: Path, turn: float, clients: int) -> bool:
-    """Turns of the library and of the service; whether the ratio of throughputs is good enough."""
-    path = folder / FILES[what][0]
-    path.write_bytes(FILES[what][1]())
+def compare(service: str, pid: int, port: int, folder: Path, turn: float, clients: int) -> bool:
+    """Alternate between library and service; whether the ratio of throughputs reaches the aim."""
+    path = folder / FILES[service][0]
+    path.write_bytes(FILES[service][1]())
     rates: dict[str, list[float]] = {"library": [], "service": []}
     costs: dict[str, list[float]] = {"library": [], "service": [], "clients": []}
-    crowd(port, [what], 1.0, clients)
+    run_clients(port, [service], 1.0, clients)
     with multiprocessing.get_context("spawn").Pool(WORKERS) as pool:
         for _ in range(TURNS):
-            done = pool.starmap(directly, [(what, path, turn)] * WORKERS, chunksize=1)
+            done = pool.starmap(run_directly, [(service, path, turn)] * WORKERS, chunksize=1)
             rates["library"].append(sum(count / took for count, took, _ in done))
-            costs["library"].append(sum(cpu for *_, cpu in done) / sum(one[0] for one in done))
+            costs["library"].append(sum(cpu for *_, cpu in done) / sum(count for count, *_ in done))
             before = cpu_of(pid)
-            load = crowd(port, [what], turn, clients)
+            load = run_clients(port, [service], turn, clients)
             answers = load.statuses["200"]
             assert set(load.statuses) <= {"200", "429"}, load.statuses
             rates["service"].append(answers / load.seconds)
             costs["service"].append((cpu_of(pid) - before) / answers)
             costs["clients"].append(load.client_cpu / answers)
-    rate = {who: statistics.median(seen) for who, seen in rates.items()}
-    cost = {who: 1000 * statistics.median(seen) for who, seen in costs.items()}
+    rate = {side: statistics.median(values) for side, values in rates.items()}
+    cost = {side: 1000 * statistics.median(values) for side, values in costs.items()}
     ratio = rate["service"] / rate["library"]
     print(
-        f"{what}: library {rate['library']:.1f}/s, service {rate['service']:.1f}/s, ratio "
+        f"{service}: library {rate['library']:.1f}/s, service {rate['service']:.1f}/s, ratio "
         f"{ratio:.2f} (aim 0.80); CPU an answer: library "
         f"{cost['library']:.1f} ms, service {cost['service']:.1f} ms, ratio "
         f"{cost['library'] / cost['service']:.2f}; clients {cost['clients']:.1f} ms",
@@ -245,23 +249,23 @@ def compare(what: str, pid: int, port: int, folder: Path, turn: float, clients: 
 
 
 def watch(pid: int, port: int, seconds: float, clients: int) -> bool:
-    """Memory under a mixed load."""
+    """Measure memory under a mixed load; whether it stays within the aim."""
     context = multiprocessing.get_context("spawn")
     with context.Pool(1) as pool:
-        asked = pool.apply_async(crowd, (port, list(PATHS), seconds, clients))
-        seen: list[float] = []
-        while not asked.ready():
-            seen.append(resident(pid))
-            asked.wait(seconds / 120)
-        load = asked.get()
-    tenth = len(seen) // 10
-    first = statistics.median(seen[2 * tenth : 3 * tenth])
-    last = statistics.median(seen[-tenth:])
+        result = pool.apply_async(run_clients, (port, list(PATHS), seconds, clients))
+        memory: list[float] = []
+        while not result.ready():
+            memory.append(resident(pid))
+            result.wait(seconds / 120)
+        load = result.get()
+    tenth = len(memory) // 10
+    first = statistics.median(memory[2 * tenth : 3 * tenth])
+    last = statistics.median(memory[-tenth:])
     growth = last / first - 1
     total = sum(load.statuses.values())
     print(
         f"{clients} clients, {load.seconds:.0f} s: {total:,} answers, {dict(load.statuses)}; "
-        f"resident {first:.0f} MB after warm-up, {last:.0f} MB at the end, peak {max(seen):.0f} "
+        f"resident {first:.0f} MB after warm-up, {last:.0f} MB at the end, peak {max(memory):.0f} "
         f"MB: {100 * growth:+.1f} % (aim below 5 %)",
         flush=True,
     )
@@ -274,9 +278,9 @@ def main() -> None:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     with tempfile.TemporaryDirectory() as folder, serving() as (pid, port):
         turn = min(TURN, seconds / 4)
-        fine = [compare(what, pid, port, Path(folder), turn, clients) for what in PATHS]
-        fine.append(watch(pid, port, seconds, clients))
-    sys.exit(0 if all(fine) else 1)
+        reached = [compare(name, pid, port, Path(folder), turn, clients) for name in PATHS]
+        reached.append(watch(pid, port, seconds, clients))
+    sys.exit(0 if all(reached) else 1)
 
 
 if __name__ == "__main__":

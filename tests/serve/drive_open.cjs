@@ -3,6 +3,7 @@
 const fs = require("fs");
 const { chromium } = require("playwright-core");
 
+const PATIENCE = 120000; // milliseconds until a wait fails; machines may be busy
 const AXE = fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 
 // `recording` is the file that the microphone plays, again and again.
@@ -20,6 +21,7 @@ async function open(browser, address, { width = 1400, colorScheme = "light" } = 
     colorScheme,
     permissions: ["microphone", "clipboard-read", "clipboard-write"],
   });
+  context.setDefaultTimeout(PATIENCE);
   const page = await context.newPage();
   const problems = { foreign: [], console: [] };
   context.on("request", (request) => {
@@ -53,7 +55,7 @@ async function settled(page, form) {
       return !busy && document.getElementById(`${id}-state`).textContent;
     },
     `${form}-form`,
-    { timeout: 60000 },
+    { timeout: PATIENCE },
   );
   return page.textContent(`#${form}-form-state`);
 }
