@@ -26,6 +26,8 @@ def walk(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple[s
             yield from walk(subcommand, (*path, name))
         if not command.invoke_without_command:
             return
+    for name, subcommand in getattr(command, "subcommands", {}).items():
+        yield from walk(subcommand, (*path, name))
     yield " ".join(path), command
 
 
@@ -75,4 +77,4 @@ def test_every_command_with_a_result_prints_json() -> None:
         for name, command in COMMANDS.items()
         if not any("--json" in option.opts for option in options(command))
     }
-    assert without <= {"serve", "audit verify"}
+    assert without == {"serve"}
