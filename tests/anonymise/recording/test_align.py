@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,8 @@ from error_codes import raises_code
 
 from sottovoce.anonymise.recording import align as align_module
 from sottovoce.anonymise.recording import pronunciation
-from sottovoce.anonymise.recording.align import UnalignedError, align
+from sottovoce.anonymise.recording.align import ENGLISH_LIMITS, UnalignedError, align
+from sottovoce.anonymise.recording.decoder import Segment
 from sottovoce.anonymise.recording.ipa import ipa_to_phones
 from sottovoce.anonymise.recording.pronunciation import (
     MAX_PRONUNCIATIONS,
@@ -20,7 +22,7 @@ from sottovoce.anonymise.recording.pronunciation import (
     pronounce,
 )
 from sottovoce.anonymise.recording.word_times import Alignment
-from sottovoce.anonymise.recording.words import spoken_words, word_key
+from sottovoce.anonymise.recording.words import Token, spoken_words, word_key
 from sottovoce.core.edit_distance import count_edits
 from sottovoce.core.errors import UsageError
 from sottovoce.core.number_words import number_to_words
@@ -95,6 +97,26 @@ def test_texts_that_cannot_be_aligned(corpus: Path) -> None:
         align(np.ones(601), 1, "good day")
     with raises_code("wrong-type"):
         align(np.full(16000, np.nan), 16000, "good day")
+
+
+def test_a_pause_that_sounds_like_speech_is_a_doubt() -> None:
+    pause = Segment(None, 100, 150, 60.0, ())
+    for segment, doubts in (
+        (pause, ("speech from 1.00 to 1.50 s that is not in the text",)),
+        (replace(pause, cost=50.0), ()),
+        (replace(pause, end=107), ()),  # 70 ms are too short to judge
+        (replace(pause, word=0), ()),
+    ):
+        assert align_module._speech_in_pauses([segment], ENGLISH_LIMITS) == doubts
+
+
+def test_the_worst_check_decides_on_a_word() -> None:
+    token, segment = Token("hi", 0, 2), Segment(0, 10, 20, 0.0, (("HH", 10, 15), ("AY", 15, 20)))
+    at_limit = align_module._timed_word(token, segment, {"sound": 0.2, "length": 1.0}, 1.0)
+    assert (at_limit.confidence, at_limit.trusted, at_limit.doubt) == (0.5, True, "")
+    beyond = align_module._timed_word(token, segment, {"sound": 1.1, "length": 1.0}, 1.0)
+    assert not beyond.trusted and beyond.doubt == "sound"
+    assert (beyond.start, beyond.end) == (0.1, 0.2)
 
 
 def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch) -> None:

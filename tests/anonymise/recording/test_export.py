@@ -185,6 +185,10 @@ def test_reasons_to_withhold_a_recording() -> None:
         assert doubt is not None and doubt.code == "doubtful-target"
     doubt = find_doubt(shaky, [], strict=True)
     assert doubt is not None and doubt.code == "doubtful-words" and "1 of 10" in str(doubt)
+    for count, code in ((2, None), (3, "doubtful-words")):
+        many = tuple(replace(word, confidence=0.2) for word in words[:count])
+        doubt = find_doubt(replace(sure, words=(*many, *words[count:])), [Target(9, 9)])
+        assert (doubt.code if doubt else None) == code
     other = replace(words[5], confidence=0.2, doubt="sound")
     doubt = find_doubt(replace(sure, words=(*words[:5], other, *words[6:])), [])
     assert doubt is not None and doubt.code == "doubtful-sound"
@@ -263,7 +267,7 @@ def test_another_name_or_format_is_the_same_recording() -> None:
     assert Fingerprints.of(first, text).sound == Fingerprints.of(first, "anything else").sound
     other = Fingerprints.of(second, text.upper() + "!")
     assert Fingerprints.of(first, text).words == other.words != b""
-    assert Fingerprints.of(first, "yes please").words == b""
+    assert Fingerprints.of(first, "yes please call me back").words == b"", "five words are too few"
 
 
 def test_runs_at_once_share_one_ledger_and_no_folder(tmp_path: Path) -> None:
@@ -395,6 +399,7 @@ def test_cutting_a_corpus(corpus: Corpus, folder: Path, tmp_path: Path) -> None:
     sizes = [len(load_native(piece)[0]) for piece in cut]
     assert sum(sizes) == sum(len(load_native(utterance)[0]) for utterance in corpus)
     assert min(sizes) >= 16000
+    assert {path.stat().st_mtime for path in (tmp_path / "out").rglob("*.flac")} == {0}
     first_half_second = SliceSettings(seconds=0.5, hard="first")
     hard = slice_corpus(corpus, tmp_path / "hard", first_half_second, secret=SECRET)
     assert hard.pieces == len(corpus)

@@ -120,6 +120,12 @@ def test_neighbours_make_one_span_with_the_pause_between() -> None:
         assert (span.first, span.last, span.labels) == (0, 1, ("PER",))
 
 
+def test_the_mask_reaches_further_into_a_pause_than_into_a_neighbour() -> None:
+    for target, start, end in ((1, 0.4 - 0.03, 0.7 + 0.09), (5, 2.2 - 0.09, 2.6 + 0.09)):
+        (span,) = mask(sound(), RATE, WORDS, [Target(target, target)]).spans
+        assert span.before == pytest.approx((start * RATE, end * RATE), abs=1)
+
+
 def test_a_word_that_two_pads_would_swallow_goes_too() -> None:
     result = mask(sound(), RATE, WORDS, [Target(2, 2), Target(4, 4)])
     assert result.words[3] is None and len(result.spans) == 1

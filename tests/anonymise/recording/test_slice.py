@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+import numpy as np
 from error_codes import raises_code
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +12,8 @@ from hypothesis import strategies as st
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.recording.slice import (
     Remainder,
+    Slice,
+    cut_with_fade,
     shuffled_names,
     slice_seconds,
     slice_words,
@@ -62,6 +65,14 @@ def test_cuts_regardless_of_words() -> None:
     pieces = slice_seconds(2500, RATE, 1.0, first_only=False)
     assert [(piece.start, piece.end) for piece in pieces] == [(0, 1000), (1000, 2000), (2000, 2500)]
     assert [(piece.start, piece.end) for piece in slice_seconds(500, RATE, 1.0)] == [(0, 500)]
+
+
+def test_a_piece_fades_at_both_ends() -> None:
+    audio = np.ones(3000, np.float32)
+    piece = cut_with_fade(audio, Slice(0, 1, 1000, 2000), RATE)
+    rise = [0.1, 0.3, 0.5, 0.7, 0.9]  # 5 ms are 5 samples
+    np.testing.assert_allclose(piece, [*rise, *[1.0] * 990, *rise[::-1]])
+    assert audio.min() == 1
 
 
 def test_order_and_names_follow_from_the_secret_alone() -> None:
