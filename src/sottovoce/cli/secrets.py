@@ -1,41 +1,48 @@
-"""Where a command that draws gets its secret from: options, a file apart from the data, a line."""
+"""The secret of commands that draw: options, the file that holds it, and a note for the user."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, ParamSpec, TypeVar
 
 import click
 
 if TYPE_CHECKING:
     from sottovoce.anonymise import Secret
 
-F = TypeVar("F", bound=Callable[..., Any])
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class Drawn(NamedTuple):
-    """A secret, and what a person should know about it."""
+    """A secret, and a note for the user about it."""
 
     secret: Secret
     note: str
     new: Path | None = None
-    """Where it is to be saved, if it is in no file yet."""
+    """File to save it to; None if it is in a file already or follows from a public seed."""
 
     def save(self) -> None:
-        """Put a new one into its file."""
+        """Save a new secret to its file."""
         if self.new is not None:
             self.secret.save(self.new)
 
     def forget(self) -> None:
-        """Remove a new one again: nothing was drawn with it."""
+        """Delete the file of a new secret, because nothing was drawn with it."""
         if self.new is not None:
             self.new.unlink(missing_ok=True)
 
 
-def secret_options(command: F) -> F:
-    """``--secret FILE`` and ``--reproducible SEED``."""
+def secret_options(command: Callable[P, R]) -> Callable[P, R]:
+    """Add ``--secret FILE`` and ``--reproducible SEED`` to a command.
+
+    Parameters
+    ----------
+    command : callable
+        The function of the command; it receives ``secret_path`` and ``reproducible``.
+    """
     for option in (
         click.option(
             "--reproducible",
@@ -56,24 +63,53 @@ def secret_options(command: F) -> F:
 
 
 def secret_file(target: Path, secret_path: Path | None) -> Path:
-    """Where the secret of a run into ``target`` is: as named, else beside it."""
+    """File of the secret of a run.
+
+    Parameters
+    ----------
+    target : Path
+        File or folder that the run writes; the secret is beside it by default.
+    secret_path : Path or None
+        Value of ``--secret``.
+    """
     if secret_path is not None:
         return secret_path
     named = target.resolve() if target.name in ("", "..") else target
     if not named.name:
-        raise click.UsageError(f"{target}: nothing is beside it; name another, or --secret FILE")
+        raise click.UsageError(f"{target}: no file can be beside it; use --secret FILE")
     return named.with_name(f"{named.name}.secret")
 
 
 def find_secret(target: Path, secret_path: Path | None, reproducible: int | None) -> Drawn:
-    """As :func:`draw_secret`, and a new one is saved at once."""
+    """As :func:`draw_secret`, but a new secret is saved at once.
+
+    Parameters
+    ----------
+    target, secret_path, reproducible
+        As in :func:`draw_secret`.
+    """
     drawn = draw_secret(target, secret_path, reproducible)
     drawn.save()
     return drawn
 
 
 def draw_secret(target: Path, secret_path: Path | None, reproducible: int | None) -> Drawn:
-    """The secret of a run into ``target``: from its seed, from its file, or new."""
+    """Secret of a run: from a public seed, from its file, or newly generated.
+
+    Parameters
+    ----------
+    target : Path
+        File or folder that the run writes.
+    secret_path : Path or None
+        Value of ``--secret``.
+    reproducible : int or None
+        Value of ``--reproducible``, a public seed.
+
+    Raises
+    ------
+    click.UsageError
+        If both options are given, or the secret would be inside ``target``.
+    """
     from sottovoce.anonymise import Secret
 
     if reproducible is not None:
