@@ -188,7 +188,7 @@ def test_costs_of_many_scores_are_summed_a_chunk_at_a_time(
 ) -> None:
     scores = Scores([0.5], np.linspace(-3, 3, 50))
     whole = Tally.of(scores, costs=True)
-    monkeypatch.setattr("sottovoce.measure.cost.CHUNK", 7)
+    monkeypatch.setattr("sottovoce.measure.tally.CHUNK", 7)
     parts = Tally.of(scores, costs=True)
     assert whole.costs is not None
     assert parts.costs is not None
