@@ -65,7 +65,7 @@ def test_a_secret_is_not_put_beside_the_root(
 ) -> None:
     noise(tmp_path / "in" / "a.wav")
     assert run(["anonymise", "voice", str(tmp_path / "in"), "/"]) == 2
-    assert "/: nothing is beside it" in capsys.readouterr().err
+    assert "--secret FILE" in capsys.readouterr().err
 
 
 def test_a_folder_of_audio_and_a_public_seed(
