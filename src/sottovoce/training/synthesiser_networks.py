@@ -51,20 +51,8 @@ class Batch(NamedTuple):
     """Coded envelopes of the second voice, which the network has to predict."""
 
 
-class Block(nn.Module):  # type: ignore[misc]
-    """A residual convolution over time; a condition scales and shifts its normalised channels.
-
-    Parameters
-    ----------
-    width : int
-        Number of channels.
-    condition : int
-        Size of the condition vector.
-    dilation : int
-        Dilation of the convolution.
-    norm : callable
-        Normalisation of the channels.
-    """
+class _Block(nn.Module):  # type: ignore[misc]
+    """A residual convolution over time; a condition scales and shifts its normalised channels."""
 
     def __init__(self, width: int, condition: int, dilation: int, norm: Norm) -> None:
         super().__init__()
@@ -88,25 +76,13 @@ class Block(nn.Module):  # type: ignore[misc]
         return x + self.dropout(functional.gelu(self.wide(y)))
 
 
-def frame_norm(x: Tensor) -> Tensor:
-    """Normalise the channels of each frame to mean 0 and variance 1, independent of length.
-
-    Parameters
-    ----------
-    x : Tensor, shape (batch, channels, time)
-        The input.
-    """
+def _frame_norm(x: Tensor) -> Tensor:
+    """Normalise the channels of each frame to mean 0 and variance 1, independent of length."""
     return _normalised(x, 1)
 
 
-def instance_norm(x: Tensor) -> Tensor:
-    """Normalise each channel over time to mean 0 and variance 1, which removes the voice.
-
-    Parameters
-    ----------
-    x : Tensor, shape (batch, channels, time)
-        The input.
-    """
+def _instance_norm(x: Tensor) -> Tensor:
+    """Normalise each channel over time to mean 0 and variance 1, which removes the voice."""
     return _normalised(x, 2)
 
 
@@ -115,28 +91,16 @@ def _normalised(x: Tensor, axis: int) -> Tensor:
     return centred * torch.rsqrt(centred.square().mean(axis, keepdim=True) + 1e-5)
 
 
-class Stack(nn.Module):  # type: ignore[misc]
-    """A stack of conditioned convolutions.
-
-    Parameters
-    ----------
-    inputs, outputs : int
-        Number of input and output channels.
-    condition : int
-        Size of the condition vector.
-    width : int
-        Number of inner channels.
-    norm : callable, default frame_norm
-        Normalisation of the inner channels.
-    """
+class _Stack(nn.Module):  # type: ignore[misc]
+    """A stack of conditioned convolutions."""
 
     def __init__(
-        self, inputs: int, outputs: int, condition: int, width: int, norm: Norm = frame_norm
+        self, inputs: int, outputs: int, condition: int, width: int, norm: Norm = _frame_norm
     ) -> None:
         super().__init__()
         self.first = nn.Conv1d(inputs, width, 3, padding=1)
         self.blocks = nn.ModuleList(
-            Block(width, condition, dilation, norm) for dilation in DILATIONS
+            _Block(width, condition, dilation, norm) for dilation in DILATIONS
         )
         self.last = nn.Conv1d(width, outputs, 3, padding=1)
         self.level = nn.Linear(condition, outputs)
@@ -154,7 +118,7 @@ class Stack(nn.Module):  # type: ignore[misc]
         x = self.first(x)
         for block in self.blocks:
             x = block(x, condition)
-        return self.last(frame_norm(x)) + self.level(condition)[:, :, None]
+        return self.last(_frame_norm(x)) + self.level(condition)[:, :, None]
 
 
 class SynthesisNetwork(nn.Module):  # type: ignore[misc]
@@ -171,14 +135,8 @@ class SynthesisNetwork(nn.Module):  # type: ignore[misc]
         for name, value in statistics.items():
             self.register_buffer(name, torch.as_tensor(value, dtype=torch.float32))
 
-    def standard_prosody(self, prosody: Tensor) -> Tensor:
-        """Scale prosody to mean 0 and variance 1.
-
-        Parameters
-        ----------
-        prosody : Tensor, shape (batch, time, 9)
-            Log F0, voicing and energy.
-        """
+    def _standard_prosody(self, prosody: Tensor) -> Tensor:
+        """Scale prosody to mean 0 and variance 1."""
         return (prosody - self.prosody_mean) / self.prosody_scale
 
     def standard(self, target: Tensor) -> Tensor:
@@ -191,14 +149,8 @@ class SynthesisNetwork(nn.Module):  # type: ignore[misc]
         """
         return (target - self.target_mean) / self.target_scale
 
-    def restored(self, standard: Tensor) -> Tensor:
-        """Undo :meth:`standard`.
-
-        Parameters
-        ----------
-        standard : Tensor, shape (batch, time, 123)
-            Scaled envelopes.
-        """
+    def _restored(self, standard: Tensor) -> Tensor:
+        """Undo :meth:`standard`."""
         return standard * self.target_scale + self.target_mean
 
 
@@ -221,7 +173,7 @@ class AcousticNetwork(SynthesisNetwork):
         self.voice = nn.Sequential(
             nn.Linear(len(self.speaker_mean), condition), nn.GELU(), nn.Linear(condition, condition)
         )
-        self.stack = Stack(size + PROSODY, TARGET, condition, width)
+        self.stack = _Stack(size + PROSODY, TARGET, condition, width)
 
     def forward(self, content: Tensor, prosody: Tensor, speaker: Tensor, coded: Tensor) -> Tensor:
         """Compute coded envelopes.
@@ -238,7 +190,7 @@ class AcousticNetwork(SynthesisNetwork):
             1 to replace content by the nearest code, 0 to use it unchanged.
         """
         reduced = content @ self.reduction
-        reduced = torch.where(coded > 0, self.quantised(reduced), reduced)
+        reduced = torch.where(coded > 0, self._quantised(reduced), reduced)
         return self._envelopes(reduced, prosody, speaker)
 
     def predict(self, batch: Batch, step: int) -> tuple[Tensor, Tensor]:
@@ -260,7 +212,7 @@ class AcousticNetwork(SynthesisNetwork):
         """
         reduced = batch.content @ self.reduction
         if step % 2:
-            reduced = self.quantised(reduced)
+            reduced = self._quantised(reduced)
         else:
             reduced = reduced + CONTENT_NOISE * self.content_scale * torch.randn_like(reduced)
         return self._envelopes(reduced, batch.prosody, batch.speaker), torch.zeros(())
@@ -278,21 +230,15 @@ class AcousticNetwork(SynthesisNetwork):
         flag = torch.tensor(float(coded))
         return self(batch.content, batch.prosody, batch.speaker, flag)
 
-    def quantised(self, reduced: Tensor) -> Tensor:
-        """Replace each frame by the nearest entry of the codebook.
-
-        Parameters
-        ----------
-        reduced : Tensor, shape (batch, time, 96)
-            Reduced content.
-        """
+    def _quantised(self, reduced: Tensor) -> Tensor:
+        """Replace each frame by the nearest entry of the codebook."""
         distance = self.codebook.square().sum(1) - 2 * reduced @ self.codebook.T
         return self.codebook[distance.argmin(-1)]
 
     def _envelopes(self, reduced: Tensor, prosody: Tensor, speaker: Tensor) -> Tensor:
-        inputs = torch.cat([reduced / self.content_scale, self.standard_prosody(prosody)], -1)
+        inputs = torch.cat([reduced / self.content_scale, self._standard_prosody(prosody)], -1)
         outputs = self.stack(inputs.transpose(1, 2), self.voice(self._normalise(speaker)))
-        return self.restored(outputs.transpose(1, 2))
+        return self._restored(outputs.transpose(1, 2))
 
     def _normalise(self, speaker: Tensor) -> Tensor:
         """Subtract the mean of speaker vectors and scale them to one length; noise in training."""
@@ -327,7 +273,7 @@ class DisentangledNetwork(SynthesisNetwork):
             nn.Conv1d(size, width, 3, padding=1) for size in (TARGET, width, width)
         )
         self.code = nn.Linear(width, CODE)
-        self.decoder = Stack(LATENT + PROSODY, TARGET, CODE, width, instance_norm)
+        self.decoder = _Stack(LATENT + PROSODY, TARGET, CODE, width, _instance_norm)
 
     def forward(self, heard: Tensor, prosody: Tensor, code: Tensor) -> Tensor:
         """Compute coded envelopes in another voice.
@@ -393,15 +339,15 @@ class DisentangledNetwork(SynthesisNetwork):
         return self(batch.heard, batch.prosody, self.speaker(batch.reference))
 
     def _content(self, heard: Tensor) -> tuple[Tensor, Tensor]:
-        x = self.first(instance_norm(self.standard(heard).transpose(1, 2)))
+        x = self.first(_instance_norm(self.standard(heard).transpose(1, 2)))
         for layer in self.inner:
-            x = x + functional.gelu(instance_norm(layer(x)))
+            x = x + functional.gelu(_instance_norm(layer(x)))
         mean, log_variance = self.bottleneck(x).chunk(2, dim=1)
         return mean, log_variance.clamp(-8, 4)
 
     def _decoded(self, latent: Tensor, prosody: Tensor, code: Tensor) -> Tensor:
-        inputs = torch.cat([latent, self.standard_prosody(prosody).transpose(1, 2)], 1)
-        return self.restored(self.decoder(inputs, code).transpose(1, 2))
+        inputs = torch.cat([latent, self._standard_prosody(prosody).transpose(1, 2)], 1)
+        return self._restored(self.decoder(inputs, code).transpose(1, 2))
 
 
 class Discriminator(nn.Module):  # type: ignore[misc]

@@ -19,7 +19,7 @@ from sottovoce.anonymise.voice import (
     method_record,
     transform_recording,
 )
-from sottovoce.anonymise.voice.method import SettingValue
+from sottovoce.anonymise.voice.card import SettingValue
 from sottovoce.core.errors import UsageError
 from sottovoce.core.records import JsonObject
 from sottovoce.core.types import Audio

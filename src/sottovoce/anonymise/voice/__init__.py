@@ -1,16 +1,13 @@
 """Voice anonymisers: one module per method, made by name with :func:`make_method`."""
 
+from sottovoce.anonymise.voice.card import MethodCard, Setting, Settings, method_record
 from sottovoce.anonymise.voice.dar import Dar
 from sottovoce.anonymise.voice.mcadams import McAdams
 from sottovoce.anonymise.voice.method import (
     METHODS,
-    MethodCard,
-    Setting,
-    Settings,
     VoiceAnonymiser,
     fit_recording,
     make_method,
-    method_record,
     transform_recording,
 )
 from sottovoce.anonymise.voice.voicemask import VoiceMask

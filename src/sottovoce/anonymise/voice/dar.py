@@ -14,6 +14,7 @@ from typing import Self
 import numpy as np
 
 from sottovoce.anonymise.keys import Secret
+from sottovoce.anonymise.voice.card import MethodCard, Setting, SettingValue, method_record
 from sottovoce.anonymise.voice.conditioning import condition, first_recordings
 from sottovoce.anonymise.voice.frames import (
     ENVELOPE,
@@ -25,13 +26,7 @@ from sottovoce.anonymise.voice.frames import (
     prosody_table,
     stacked,
 )
-from sottovoce.anonymise.voice.method import (
-    METHODS,
-    MethodCard,
-    Setting,
-    SettingValue,
-    method_record,
-)
+from sottovoce.anonymise.voice.method import METHODS
 from sottovoce.anonymise.voice.pitch import LogPitch, gaussian_pitch, log_pitch
 from sottovoce.anonymise.voice.synthesis import (
     Network,

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from sottovoce.anonymise.keys import Secret
+from sottovoce.anonymise.voice.card import MethodCard, Setting, method_record
 from sottovoce.anonymise.voice.conditioning import RATE, condition
-from sottovoce.anonymise.voice.method import METHODS, MethodCard, Setting, method_record
+from sottovoce.anonymise.voice.method import METHODS
 from sottovoce.core.errors import UsageError
 from sottovoce.core.records import JsonObject
 from sottovoce.core.types import Audio, FloatArray

@@ -20,12 +20,9 @@ from sottovoce.core.clustering import affinity_propagation
 from sottovoce.core.errors import InputError, TooFewError
 from sottovoce.core.files import check_exists, write_bytes
 from sottovoce.core.records import Record, dump_json, from_json
-from sottovoce.core.types import FloatArray, IntArray, Names, Progress, Vector, Vectors
-from sottovoce.corpus.audio import load_audio
-from sottovoce.corpus.utterance import Corpus
-from sottovoce.signal.world import RATE, find_f0
+from sottovoce.core.types import FloatArray, IntArray, Names, Vector, Vectors
 from sottovoce.speaker.embeddings import Embeddings
-from sottovoce.speaker.encoders import Encoder, EncoderCard
+from sottovoce.speaker.encoders import EncoderCard
 from sottovoce.speaker.plda import Frontend, Plda
 
 PERCENTILES = 101
@@ -79,56 +76,6 @@ class Pool:
 
     def __len__(self) -> int:
         return len(self.speakers)
-
-    @classmethod
-    def build(
-        cls,
-        corpus: Corpus,
-        encoder: Encoder,
-        *,
-        background: Corpus | None = None,
-        licence: str = "not stated",
-        progress: Progress | None = None,
-    ) -> Pool:
-        """Build a pool from recordings.
-
-        Parameters
-        ----------
-        corpus : Corpus
-            Recordings of the speakers of the pool, with gender.
-        encoder : Encoder
-            Gives the speaker vectors.
-        background : Corpus, optional
-            Further recordings to train PLDA on. PLDA needs several recordings of a speaker, so
-            one of the two corpora must have them.
-        licence : str, default "not stated"
-            Licence of the recordings.
-        progress : callable, optional
-            Called with the number of recordings done and their total.
-
-        Returns
-        -------
-        Pool
-            Speakers without voiced speech are left out.
-
-        Raises
-        ------
-        InputError
-            If a speaker of the pool has no gender (``missing-column``).
-        TooFewError
-            If there are fewer than four speakers of a gender.
-        """
-        extra = () if background is None else background.utterances
-        samples = []
-        for utterance in (*corpus, *extra):
-            audio = load_audio(utterance, RATE)
-            f0, _ = find_f0(audio.astype(np.float64))
-            vector = encoder.embed(audio, RATE)
-            samples.append(VoiceSample(utterance.speaker, utterance.gender, vector, f0))
-            if progress:
-                progress(len(samples), len(corpus) + len(extra))
-        card = PoolCard(encoder.card, corpus.name, licence)
-        return cls.from_samples(samples[: len(corpus)], samples[len(corpus) :], card)
 
     @classmethod
     def from_samples(

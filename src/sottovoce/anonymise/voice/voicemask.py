@@ -11,8 +11,9 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from sottovoce.anonymise.keys import Secret
+from sottovoce.anonymise.voice.card import MethodCard, Setting, method_record
 from sottovoce.anonymise.voice.conditioning import condition
-from sottovoce.anonymise.voice.method import METHODS, MethodCard, Setting, method_record
+from sottovoce.anonymise.voice.method import METHODS
 from sottovoce.anonymise.voice.pitch import LogPitch, gaussian_pitch, log_pitch
 from sottovoce.anonymise.voice.targets import shipped_targets
 from sottovoce.core.errors import UsageError

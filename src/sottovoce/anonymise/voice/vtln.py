@@ -14,8 +14,9 @@ import numpy as np
 from scipy.ndimage import uniform_filter1d
 
 from sottovoce.anonymise.keys import Secret
+from sottovoce.anonymise.voice.card import MethodCard, Setting, method_record
 from sottovoce.anonymise.voice.conditioning import condition
-from sottovoce.anonymise.voice.method import METHODS, MethodCard, Setting, method_record
+from sottovoce.anonymise.voice.method import METHODS
 from sottovoce.anonymise.voice.pitch import gaussian_pitch, log_pitch
 from sottovoce.anonymise.voice.targets import (
     CLASSES,

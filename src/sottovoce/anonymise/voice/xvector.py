@@ -14,6 +14,7 @@ from typing import Self
 import numpy as np
 
 from sottovoce.anonymise.keys import Secret
+from sottovoce.anonymise.voice.card import MethodCard, Setting, SettingValue, method_record
 from sottovoce.anonymise.voice.conditioning import condition, first_recordings
 from sottovoce.anonymise.voice.frames import (
     FIT_SECONDS,
@@ -25,13 +26,7 @@ from sottovoce.anonymise.voice.frames import (
     frame_counts,
     prosody_table,
 )
-from sottovoce.anonymise.voice.method import (
-    METHODS,
-    MethodCard,
-    Setting,
-    SettingValue,
-    method_record,
-)
+from sottovoce.anonymise.voice.method import METHODS
 from sottovoce.anonymise.voice.pitch import gaussian_pitch, log_pitch, percentile_pitch
 from sottovoce.anonymise.voice.pool import Pool, f0_percentiles
 from sottovoce.anonymise.voice.pseudo_speaker import (
