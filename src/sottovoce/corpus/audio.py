@@ -296,6 +296,19 @@ def _name(utterance: Utterance) -> str:
 
 def _span(file: soundfile.SoundFile, utterance: Utterance, name: str) -> tuple[int, int]:
     """Return the first frame and the number of frames of an utterance, if its channel exists."""
+    _refuse_channel(file, utterance, name)
+    rate, frames = file.samplerate, file.frames
+    first = round((utterance.start or 0.0) * rate)
+    last = frames if utterance.end is None else round(utterance.end * rate)
+    if last > frames + OVERSHOOT * rate or (first and first >= frames):
+        raise UnusableAudioError(
+            f"{name}: the file has {frames / rate:.3f} s; correct the start and end",
+            code="out-of-range",
+        )
+    return first, min(last, frames) - first
+
+
+def _refuse_channel(file: soundfile.SoundFile, utterance: Utterance, name: str) -> None:
     if utterance.channel is None and file.channels > AVERAGED_CHANNELS:
         raise UnusableAudioError(
             f"{name}: {file.channels} channels, and none is named; name the speaker's in the "
@@ -307,15 +320,6 @@ def _span(file: soundfile.SoundFile, utterance: Utterance, name: str) -> tuple[i
             f"{name}: no channel {utterance.channel}; it has {file.channels}, the first is 0",
             code="out-of-range",
         )
-    rate, frames = file.samplerate, file.frames
-    first = round((utterance.start or 0.0) * rate)
-    last = frames if utterance.end is None else round(utterance.end * rate)
-    if last > frames + OVERSHOOT * rate or (first and first >= frames):
-        raise UnusableAudioError(
-            f"{name}: the file has {frames / rate:.3f} s; correct the start and end",
-            code="out-of-range",
-        )
-    return first, min(last, frames) - first
 
 
 def _decode(

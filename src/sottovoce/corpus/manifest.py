@@ -99,6 +99,11 @@ def _header(path: Path, line: int, cells: list[str]) -> list[str]:
                 "the header",
                 code="missing-column",
             )
+    _refuse_bad_names(names, where)
+    return names
+
+
+def _refuse_bad_names(names: list[str], where: str) -> None:
     for number, name in enumerate(names, 1):
         if not name:
             raise InputError(
@@ -106,7 +111,6 @@ def _header(path: Path, line: int, cells: list[str]) -> list[str]:
             )
         if name in names[: number - 1]:
             raise InputError(f"{where}: two columns {name!r}; rename one", code="duplicate-column")
-    return names
 
 
 def _utterance(row: Row, folder: Path) -> Utterance:
