@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from sottovoce.attack import Evidence, judge
-from sottovoce.attack.trust import BEHIND, CONTROL, ORIGINALS, TRAINING
+from sottovoce.attack import TrustEvidence, judge
+from sottovoce.attack.trust import LIMITS
 
-GOOD = Evidence(
+GOOD = TrustEvidence(
     originals=0.02,
     attack=0.20,
     training=0.05,
@@ -22,10 +22,13 @@ GOOD = Evidence(
 )
 
 BAD: list[tuple[dict[str, Any], str]] = [
-    ({"originals": ORIGINALS + 0.01}, "on originals its EER is 16.0%, above 15%"),
-    ({"training": TRAINING + 0.01}, "on its own training vectors its EER is 26.0%, above 25%"),
-    ({"control": 0.5 + CONTROL + 0.01}, "under exchanged names its EER is 61.0%"),
-    ({"control": 0.5 - CONTROL - 0.01}, "under exchanged names its EER is 39.0%"),
+    ({"originals": LIMITS.originals + 0.01}, "on originals its EER is 16.0%, above 15%"),
+    (
+        {"training": LIMITS.training + 0.01},
+        "on its own training vectors its EER is 26.0%",
+    ),
+    ({"control": 0.5 + LIMITS.control + 0.01}, "under exchanged names its EER is 61.0%"),
+    ({"control": 0.5 - LIMITS.control - 0.01}, "under exchanged names its EER is 39.0%"),
     ({"linkages": {"plda": 0.14}}, "with the linkage function plda the EER is 14.0%"),
     ({"less_informed": {"ignorant": 0.1}}, "as the attacker ignorant the EER is 10.0%"),
 ]
@@ -51,14 +54,14 @@ def test_all_reasons_are_given() -> None:
 @pytest.mark.parametrize(
     "changed",
     [
-        {"originals": ORIGINALS},
-        {"training": TRAINING},
+        {"originals": LIMITS.originals},
+        {"training": LIMITS.training},
         {"training": None},
         {"held_out": None},
         {"held_out": 0.6},
-        {"control": 0.5 + CONTROL - 1e-9},
+        {"control": 0.5 + LIMITS.control - 1e-9},
         {"control": None},
-        {"linkages": {"plda": 0.20 - BEHIND + 1e-9}},
+        {"linkages": {"plda": 0.20 - LIMITS.behind + 1e-9}},
         {"linkages": {}, "less_informed": {}},
     ],
 )
@@ -70,10 +73,10 @@ def test_the_record_names_limits_and_evidence() -> None:
     record = json.loads(json.dumps(judge(replace(GOOD, originals=0.4)).to_dict()))
     assert record["trustworthy"] is False and len(record["reasons"]) == 1
     assert record["limits"] == {
-        "originals": ORIGINALS,
-        "training": TRAINING,
-        "control": CONTROL,
-        "behind": BEHIND,
+        "originals": 0.15,
+        "training": 0.25,
+        "control": 0.10,
+        "behind": 0.05,
     }
     assert record["evidence"]["linkages"] == {"cosine": 0.22, "plda": 0.17}
-    assert set(record["evidence"]) == set(GOOD.__slots__)
+    assert set(record["evidence"]) == set(TrustEvidence.__slots__)

@@ -1,4 +1,4 @@
-"""Whole audits of a small corpus: what is written, what is repeated, what survives being killed."""
+"""Audits of a small corpus: what is written, what is done once, and runs that are killed."""
 
 from __future__ import annotations
 
@@ -15,37 +15,42 @@ import numpy as np
 import polars as pl
 import pytest
 import soundfile
+from error_codes import raises_code
 from small_corpus import ATTACKERS, make_corpus, study
 
 from sottovoce.audit.run import run_audit
 from sottovoce.cli import run
-from sottovoce.core.errors import InputError
+from sottovoce.findings import AttackRow, OriginalsFinding
+from sottovoce.findings.files import read_findings, read_provenance
 
 
-def test_what_an_audit_leaves(audit: Path) -> None:
-    findings = json.loads((audit / "measures.json").read_text())
-    assert [row["attacker"] for row in findings["rows"]] == ATTACKERS
-    assert findings["corpus"]["attacked_speakers"] == 4 and findings["training"]["speakers"] == 4
-    for row in findings["rows"]:
-        assert (audit / row["scores"]).is_file()
-        assert row["measures"]["eer"]["value"] is not None
-        assert row["reidentification"]["linkability"][0]["chance"] == 0.25
-    assert (audit / findings["anonymisers"][0]["speech"] / "manifest.csv").is_file()
+def test_the_files_of_an_audit(audit: Path) -> None:
+    findings = read_findings(audit)
+    assert [row.attacker for row in findings.rows] == ATTACKERS
+    assert [row.attacker_rank for row in findings.rows] == [0, 2, 3]
+    assert findings.corpus.attacked_speakers == 4 and findings.training.speakers == 4
+    rows: list[AttackRow | OriginalsFinding] = [*findings.rows, *findings.originals]
+    for row in rows:
+        assert (audit / row.score_file).is_file()
+        assert row.scores.measures["eer"].value is not None
+        assert row.curves.eer == row.scores.measures["eer"].value
+        assert row.reidentification.linkability[0].chance == 0.25
+    assert [originals.linkage for originals in findings.originals] == ["cosine"]
+    assert (audit / findings.anonymisers[0].speech / "manifest.csv").is_file()
     assert "<script" not in (audit / "report.html").read_text()
-    made = json.loads((audit / "provenance.json").read_text())
-    assert len(made["inputs"]["corpus"]["sha256"]) == 64
+    provenance = read_provenance(audit)
+    assert len(provenance.inputs["corpus"].sha256) == 64
 
 
 def test_the_tidy_table_holds_the_same_figures(audit: Path) -> None:
     table = pl.read_parquet(audit / "measures.parquet")
-    findings = json.loads((audit / "measures.json").read_text())
-    row = findings["rows"][1]
-    chosen = table.filter((pl.col("attacker") == row["attacker"]) & (pl.col("measure") == "eer"))
-    assert chosen["value"].item() == row["measures"]["eer"]["value"]
+    row = read_findings(audit).rows[1]
+    chosen = table.filter((pl.col("attacker") == row.attacker) & (pl.col("measure") == "eer"))
+    assert chosen["value"].item() == row.scores.measures["eer"].value
     assert set(table["anonymiser"]) == {"mcadams", "none"}
 
 
-def test_nothing_is_done_twice(corpus: Path, audit: Path) -> None:
+def test_a_second_run_repeats_nothing(corpus: Path, audit: Path) -> None:
     def stamps() -> dict[Path, int]:
         kept = (
             path
@@ -81,25 +86,28 @@ ODD = {2: "damaged", 8: "empty", 14: "no such", 20: "3 channels", 50: "the only 
 
 
 def test_odd_recordings_are_left_out_and_counted(odd_corpus: Path, tmp_path: Path) -> None:
-    findings = run_audit(study(odd_corpus, attackers=["ignorant"]), tmp_path / "out").findings
-    excluded = findings["corpus"]["excluded"]
+    utility = {"wer": False, "f0": False, "quality": False}
+    quick = study(odd_corpus, attackers=["ignorant"], utility=utility)
+    findings = run_audit(quick, tmp_path / "out")
+    excluded = findings.corpus.excluded
     assert len(excluded) == len(ODD)
     page = (tmp_path / "out" / "report.html").read_text()
     assert "Left out: 5 recordings" in page
-    for line, (number, why) in zip(excluded, ODD.items(), strict=True):
-        assert f"manifest.csv:{number}: " in line and why in line
+    for line, (number, reason) in zip(excluded, ODD.items(), strict=True):
+        assert f"manifest.csv:{number}: " in line and reason in line
         assert f"manifest.csv:{number}: " in page
-    assert not {"s00-0", "lone-0"} & set(json.dumps(findings["rows"]).split('"'))
+    rows = [row.to_dict() for row in findings.rows]
+    assert not {"s00-0", "lone-0"} & set(json.dumps(rows).split('"'))
 
 
 def test_a_check_names_each_of_them(odd_corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with (odd_corpus / "manifest.csv").open("a") as manifest:
         manifest.write("s05-0,audio/s05-0.wav,s05,f,\n")
     assert run(["corpus", "check", str(odd_corpus)]) == 1
-    shown = capsys.readouterr().out.splitlines()
-    for number, why in {**ODD, 51: "s05-0 again"}.items():
-        assert any(f"manifest.csv:{number}: " in line and why in line for line in shown)
-    assert "5 defects" in shown[-1]
+    lines = capsys.readouterr().out.splitlines()
+    for number, reason in {**ODD, 51: "s05-0 again"}.items():
+        assert any(f"manifest.csv:{number}: " in line and reason in line for line in lines)
+    assert "5 defects" in lines[-1]
 
 
 def test_duplicate_ids_are_refused(odd_corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -115,7 +123,7 @@ def test_limits_decide_the_exit_code(
 ) -> None:
     out = shutil.copytree(audit, tmp_path / "out")
     arguments = ["audit", "--corpus", str(corpus), "--out", str(out), "--set", "linkage=cosine"]
-    arguments += ["--set", "lengths=[1]", "--set", "seed=1"]
+    arguments += ["--set", "lengths=[1]", "--set", "seed=1", "--set", "utility.utterances=4"]
     arguments += [part for name in ATTACKERS for part in ("--attacker", name)]
     assert run([*arguments, "--set", "limits={eer: '> 0'}"]) == 0
     assert run([*arguments, "--set", "limits={eer: '> 0.99'}"]) == 1
@@ -135,16 +143,18 @@ def test_an_audit_is_no_part_of_its_corpus(
 
 def test_a_folder_with_other_things_is_refused(corpus: Path, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(InputError, match="something else"):
+    with raises_code("exists"):
         run_audit(study(corpus), tmp_path)
+    with raises_code("exists"):
+        run_audit(study(corpus), tmp_path / "notes.txt")
 
 
 def test_plan_and_schema(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["audit", "--corpus", str(corpus), "--dry-run"]) == 0
-    shown = capsys.readouterr().out
-    assert "About" in shown
+    plan = capsys.readouterr().out
+    assert "About" in plan
     assert run(["audit", "--corpus", str(corpus), "--dry-run", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"plan": shown.splitlines()}
+    assert json.loads(capsys.readouterr().out) == {"plan": plan.splitlines()}
     assert run(["audit", "--schema"]) == 0
     assert "anonymisers" in json.loads(capsys.readouterr().out)["properties"]
 
@@ -154,15 +164,15 @@ def test_audits_side_by_side(
 ) -> None:
     other = shutil.copytree(audit, tmp_path / "other")
     assert run(["compare", str(audit), str(other), "--json", str(tmp_path / "both.json")]) == 0
-    shown = capsys.readouterr().out
-    assert shown.count("semi-informed") == 2 and "other" in shown
+    table = capsys.readouterr().out
+    assert table.count("semi-informed") == 2 and "other" in table
     assert len(json.loads((tmp_path / "both.json").read_text())["rows"]) == 2 * len(ATTACKERS)
 
 
-def killed(corpus: Path, whole: bytes, folder: Path, times: int, longest: float) -> None:
-    """Kill an audit so many times at random moments; in the end its measures are the same."""
+def check_kills(corpus: Path, expected: bytes, folder: Path, times: int, longest: float) -> None:
+    """Kill an audit several times at random moments; in the end its measures are the same."""
     code = (
-        "from pathlib import Path; from sottovoce.audit.config import Study; "
+        "from pathlib import Path; from sottovoce.audit.study import Study; "
         "from sottovoce.audit.run import run_audit; import sys; "
         "run_audit(Study.model_validate_json(sys.argv[1]), Path(sys.argv[2]))"
     )
@@ -174,14 +184,14 @@ def killed(corpus: Path, whole: bytes, folder: Path, times: int, longest: float)
         process.send_signal(signal.SIGKILL)
         process.wait()
     subprocess.run(arguments, check=True)
-    assert (folder / "measures.json").read_bytes() == whole
+    assert (folder / "measures.json").read_bytes() == expected
     assert not list(folder.rglob("*.tmp*"))
 
 
 def test_killed_three_times(corpus: Path, audit: Path, tmp_path: Path) -> None:
-    killed(corpus, (audit / "measures.json").read_bytes(), tmp_path / "out", 3, 4.0)
+    check_kills(corpus, (audit / "measures.json").read_bytes(), tmp_path / "out", 3, 4.0)
 
 
 @pytest.mark.slow
 def test_killed_twenty_times(corpus: Path, audit: Path, tmp_path: Path) -> None:
-    killed(corpus, (audit / "measures.json").read_bytes(), tmp_path / "out", 20, 6.0)
+    check_kills(corpus, (audit / "measures.json").read_bytes(), tmp_path / "out", 20, 6.0)

@@ -17,9 +17,10 @@ from sottovoce.measure import eer
 from sottovoce.measure.readers import read_scores
 from sottovoce.speaker.readers import read_embeddings
 
+ROLES = ("enrol", "trial", "train")
 KEYS = {
     "attacker",
-    "manner",
+    "settings",
     "enrolled_speakers",
     "trials",
     "trained",
@@ -27,6 +28,7 @@ KEYS = {
     "eer",
     "eer_on_originals",
     "trust",
+    "embeddings",
     "corpora",
     "anonymiser",
     "encoder",
@@ -94,19 +96,15 @@ def test_from_recordings_to_records(place: Path, capsys: pytest.CaptureFixture[s
 
 def check_folder(folder: Path, record: dict[str, Any]) -> None:
     assert set(record) == KEYS and record["disjoint"] is True
-    assert sorted(one.name for one in folder.iterdir()) == [
-        "attack.json",
-        "enrol.npz",
-        "originals.parquet",
-        "scores.parquet",
-        "train.npz",
-        "trial.npz",
-    ]
+    assert sorted(path.name for path in folder.iterdir()) == ["attack.json", "scores.parquet"]
     assert json.loads((folder / "attack.json").read_text(encoding="utf-8")) == record
     assert eer(read_scores(folder / "scores.parquet")) == pytest.approx(record["eer"])
-    originals = eer(read_scores(folder / "originals.parquet"))
+    originals = eer(read_scores(folder.parent / "originals" / "scores.parquet"))
     assert originals == pytest.approx(record["eer_on_originals"])
-    enrol, trial = (read_embeddings(folder / f"{side}.npz") for side in ("enrol", "trial"))
+    store = folder.parent / "embeddings"
+    enrol, trial = (
+        read_embeddings(store / f"{record['embeddings'][role]}.npz") for role in ("enrol", "trial")
+    )
     assert len(trial) == record["trials"] and len(enrol.names) == record["enrolled_speakers"]
     assert enrol.utterances is not None and trial.utterances is not None
     assert not set(enrol.utterances) & set(trial.utterances)
@@ -123,11 +121,12 @@ def test_half_are_trained_on_and_a_second_run_goes_on(
     folder = place / "half" / "semi-informed"
     assert f"Next: sottovoce measure {folder / 'scores.parquet'}\n" in first
     assert first.endswith(f"sottovoce reidentify --attack {folder}\n")
-    before = files(place / "half" / "work")
+    kept = ("work", "speech", "embeddings")
+    before = [files(place / "half" / name) for name in kept]
     scores = (place / "half" / "semi-informed" / "scores.parquet").read_bytes()
     assert run(words(place, "half", *more)) == 0
     assert capsys.readouterr().out == first
-    assert files(place / "half" / "work") == before
+    assert [files(place / "half" / name) for name in kept] == before
     assert (place / "half" / "semi-informed" / "scores.parquet").read_bytes() == scores
     record = json.loads((place / "half" / "semi-informed" / "attack.json").read_text())
     assert len(record["notes"]) == 1 and "note" in record["attributes"]["gender"]
@@ -145,8 +144,59 @@ def test_what_comes_next_finds_what_the_attack_found(
     found = json.loads(capsys.readouterr().out)
     assert found["linkage"] == "plda" and not any("centre" in note for note in found["notes"])
     assert found["linkability"][-1]["value"] == pytest.approx(top_1(folder / "scores.parquet"))
-    inputs = [one["name"] for one in found["provenance"]["inputs"]]
-    assert inputs == ["enrol.npz", "trial.npz", "train.npz", "attack.json"]
+    inputs = [source["name"] for source in found["provenance"]["inputs"]]
+    digests = json.loads((folder / "attack.json").read_text())["embeddings"]
+    assert inputs == [*(f"{digests[role]}.npz" for role in ROLES), "attack.json"]
+
+
+@pytest.mark.parametrize("form", ["kaldi", "voxceleb"])
+def test_only_the_pairs_of_a_list_are_compared(
+    place: Path, tmp_path: Path, form: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if form == "kaldi":  # models are speakers: all their utterances that are no trials
+        pairs = [(f"s{i}", f"s{j}-3", i == j) for i in range(4) for j in range(4) if j != i + 1]
+        lines = [f"{a} {b} {'target' if mated else 'nontarget'}" for a, b, mated in pairs]
+    else:  # models are single utterances, which are trials of other pairs
+        pairs = [
+            (f"s{i}-{k}", f"s{j}-{k + 1}", i == j) for i in (0, 1) for j in (0, 1) for k in (0, 1)
+        ]
+        lines = [f"{int(mated)} {a}.wav {b}.wav" for a, b, mated in pairs]
+    (tmp_path / "list.txt").write_text("\n".join(lines) + "\n")
+    more = ["--train", str(place / "others"), "--trials", str(tmp_path / "list.txt")]
+    assert run(words(place, f"list-{form}", *more, "--linkage", "cosine", "--json")) == 0
+    (record,) = json.loads(capsys.readouterr().out)["attacks"]
+    assert record["trial_list"]["pairs"] == len(pairs)
+    assert record["trial_list"]["mated"] == sum(mated for *_, mated in pairs)
+    folder = place / f"list-{form}"
+    for name in ("semi-informed", "originals"):
+        table = pl.read_parquet(folder / name / "scores.parquet").cast({"enrol": pl.String})
+        scored = zip(table["enrol"], table["trial"], table["label"] == "mated", strict=True)
+        assert sorted(scored) == sorted(pairs)
+    assert eer(read_scores(folder / "semi-informed" / "scores.parquet")) == record["eer"]
+    line = ["reidentify", "--attack", str(folder / "semi-informed"), "--lengths", "1"]
+    code = run([*line, "--no-interval", "--json"])
+    printed = capsys.readouterr()
+    if form == "kaldi":
+        assert code == 0 and "pairs of a list" in " ".join(json.loads(printed.out)["notes"])
+    else:  # population measures would compare recordings with themselves
+        assert code == 2 and "s0-1, s1-1" in printed.err
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("s0 s0-3 target\ns1 nobody-3 nontarget\n", "nobody-3"),
+        ("s0 s0-3 nontarget\n", "label"),
+        ("s0-3 s0-3 target\ns0 s1-3 nontarget\n", "with itself"),
+    ],
+)
+def test_lists_that_cannot_be_used(
+    place: Path, tmp_path: Path, text: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "list.txt").write_text(text)
+    more = ["--train", str(place / "others"), "--trials", str(tmp_path / "list.txt")]
+    assert run(words(place, "bad-list", *more)) == 2
+    assert message in capsys.readouterr().err
 
 
 def top_1(path: Path) -> float:
@@ -166,7 +216,7 @@ def top_1(path: Path) -> float:
     [
         (["--attacker", "semi-inform"], "did you mean 'semi-informed'"),
         (["--linkage", "cosin"], "did you mean 'cosine'"),
-        (["--set", "coefficient=0.8"], "--set goes with --anonymiser"),
+        (["--set", "coefficient=0.8"], "--set needs --anonymiser"),
         (["--anonymiser", "mcadams", "--set", "coefficient"], "write it as KEY=VALUE"),
         (["--anonymiser", "mcadam"], "did you mean 'mcadams'"),
         (["--anonymiser", "mcadams", "--set", "coeficient=1"], "did you mean 'coefficient'"),
@@ -177,7 +227,7 @@ def top_1(path: Path) -> float:
         (["--train", "absent"], "absent"),
         (["--over", "sum"], "--over"),
         (["--encoder", "absent.onnx"], "absent.onnx"),
-        (["--own-enrol", "absent"], "absent"),
+        (["--attacker-enrol", "absent"], "absent"),
         (["--attribute", "shoe"], "--attribute shoe: no such column in o, or an empty one"),
         (["--attribute", "shoe"], "has gender"),
         (["--attribute", "gender", "--attribute", "language"], "--attribute language: no such"),

@@ -107,3 +107,9 @@ def test_the_schema_knows_what_is_required() -> None:
     schema = json_schema(Share)
     assert schema["required"] == ["value"]
     assert schema["additionalProperties"] is False
+
+
+@pytest.mark.parametrize("value", ["0.5", True, [0.5]])
+def test_a_value_of_another_type_is_not_converted(value: object) -> None:
+    with raises_code("wrong-shape"):
+        from_json(Share, {"value": value})  # type: ignore[dict-item]

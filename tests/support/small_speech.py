@@ -20,10 +20,10 @@ def small_corpus(
 ) -> Corpus:
     """Noise through resonances of each speaker's own, written with a manifest."""
     folder.mkdir(parents=True)
-    made = []
+    utterances = []
     for speaker in range(speakers):
-        own = np.random.default_rng([speaker, *map(ord, prefix)])
-        formants = own.uniform((300, 900, 2000), (800, 1900, 3200))
+        voice = np.random.default_rng([speaker, *map(ord, prefix)])
+        formants = voice.uniform((300, 900, 2000), (800, 1900, 3200))
         for number in range(each):
             hiss = noise(seconds, level=1.0, seed=[speaker, number, *map(ord, prefix)])
             sound = 0.3 * resonate(hiss, formants, bandwidth=155)
@@ -31,8 +31,8 @@ def small_corpus(
             path = folder / f"{name}.wav"
             write_audio(path, sound)
             gender = "f" if speaker % 2 else "m"
-            made.append(Utterance(name, path, f"{prefix}{speaker}", gender=gender))
-    corpus = Corpus(folder.name, folder, tuple(made))
+            utterances.append(Utterance(name, path, f"{prefix}{speaker}", gender=gender))
+    corpus = Corpus(folder.name, folder, tuple(utterances))
     write_manifest(corpus, folder)
     return corpus
 

@@ -1,4 +1,4 @@
-"""What else a voice tells: gender, or any column of the manifest, from embeddings.
+"""Attribute inference: gender, or any column of the manifest, from embeddings.
 
 Logistic regression, tested on speakers it was not trained on, against always guessing the most
 frequent answer.
@@ -6,9 +6,7 @@ frequent answer.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,138 +14,189 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
 from sottovoce.core.errors import TooFewError
-from sottovoce.core.types import FloatArray, IntArray
+from sottovoce.core.types import FloatArray, IntArray, Names, Vectors
+from sottovoce.corpus.utterance import Corpus, Utterance
+from sottovoce.findings import AttributeInference, NotMeasured
 from sottovoce.measure.intervals import share_interval
 from sottovoce.speaker.embeddings import Embeddings
 
 FOLDS = 5
 PENALTY = 1.0
-"""Weight of the squared coefficients against the mean loss times the number of recordings."""
+"""Weight of the squared coefficients against the summed loss over recordings."""
+UTTERANCE_ATTRIBUTES = ("gender", "language", "session")
+"""Attributes that are fields of an utterance; others are columns of the manifest."""
 
 
-@dataclass(frozen=True, slots=True)
-class Inference:
-    """How often an attribute is told right, speakers counted alike."""
-
-    attribute: str
-    values: tuple[str, ...]
-    speakers: int
-    utterances: int
-    accuracy: float
-    low: float
-    high: float
-    majority: float
-    """Share right when always guessing the most frequent value of the training speakers."""
-    balanced: float
-    """Mean over values of the share right among their speakers; guessing gives 1 / values."""
-
-    @property
-    def better_than_guessing(self) -> bool:
-        """Whether the whole interval lies above the guess."""
-        return self.low > self.majority
-
-    def to_dict(self) -> dict[str, Any]:
-        """By name, with the judgement."""
-        plain = {name: getattr(self, name) for name in self.__slots__}
-        return {
-            **plain,
-            "values": list(self.values),
-            "better_than_guessing": self.better_than_guessing,
-        }
-
-
-def infer(
+def infer_attribute(
     embeddings: Embeddings,
-    labels: Sequence[str] | NDArray[np.str_],
+    labels: Sequence[str] | Names,
     *,
     attribute: str = "gender",
     confidence: float = 0.95,
     seed: int = 0,
-) -> Inference:
-    """Tell an attribute of each recording from its vector; recordings without one are left out."""
-    given = np.asarray(labels, np.str_)
-    known = np.flatnonzero(given != "")
-    values, answers = np.unique(given[known], return_inverse=True)
-    who = embeddings.speakers[known]
-    group = _folds(who, answers, len(values), attribute, seed)
-    vectors = _scaled(embeddings.vectors[known])
-    right = np.zeros(len(known))
-    guess = np.zeros(len(known))
+) -> AttributeInference:
+    """Infer an attribute of each recording from its vector.
+
+    Parameters
+    ----------
+    embeddings : Embeddings
+        Recordings, n vectors.
+    labels : sequence of str, n
+        The attribute of each recording; recordings with an empty label are left out.
+    attribute : str, default "gender"
+        What the attribute is called in results and messages.
+    confidence : float, default 0.95
+        Of the interval of the accuracy, between 0 and 1.
+    seed : int, default 0
+        Of the division of speakers into folds.
+
+    Raises
+    ------
+    TooFewError
+        With fewer than 2 values of at least 2 speakers each.
+    """
+    texts = np.asarray(labels, np.str_)
+    labelled = np.flatnonzero(texts != "")
+    values, answers = np.unique(texts[labelled], return_inverse=True)
+    speakers = embeddings.speakers[labelled]
+    folds = _folds(speakers, answers, len(values), attribute, seed)
+    vectors = _standardise(embeddings.vectors[labelled])
+    correct = np.zeros(len(labelled))
+    guessed = np.zeros(len(labelled))
     for fold in range(FOLDS):
-        test = group == fold
+        test = folds == fold
         weights = _train(vectors[~test], answers[~test], len(values))
-        right[test] = np.argmax(_with_one(vectors[test]) @ weights, axis=1) == answers[test]
-        guess[test] = np.bincount(answers[~test]).argmax() == answers[test]
-    shares = _by_speaker(right, who)
+        correct[test] = np.argmax(_add_bias(vectors[test]) @ weights, axis=1) == answers[test]
+        guessed[test] = np.bincount(answers[~test]).argmax() == answers[test]
+    shares = _mean_by_speaker(correct, speakers)
     interval = share_interval(shares, confidence)
+    majority = float(_mean_by_speaker(guessed, speakers).mean())
     balanced = [
-        _by_speaker(right[answers == one], who[answers == one]).mean() for one in range(len(values))
+        _mean_by_speaker(correct[answers == value], speakers[answers == value]).mean()
+        for value in range(len(values))
     ]
-    return Inference(
-        attribute,
-        tuple(map(str, values)),
-        len(shares),
-        len(known),
-        float(shares.mean()),
-        interval.low,
-        interval.high,
-        float(_by_speaker(guess, who).mean()),
-        float(np.mean(balanced)),
+    return AttributeInference(
+        attribute=attribute,
+        values=tuple(map(str, values)),
+        speakers=len(shares),
+        utterances=len(labelled),
+        accuracy=float(shares.mean()),
+        low=interval.low,
+        high=interval.high,
+        majority=majority,
+        balanced=float(np.mean(balanced)),
+        better_than_guessing=interval.low > majority,
     )
 
 
+def infer_attributes(
+    embeddings: Embeddings, corpus: Corpus, names: Iterable[str], *, seed: int = 0
+) -> dict[str, AttributeInference | NotMeasured]:
+    """Infer several attributes that a corpus has labels for.
+
+    Parameters
+    ----------
+    embeddings : Embeddings
+        Recordings; those without an id in the corpus are left out.
+    corpus : Corpus
+        Utterances with the labels.
+    names : iterable of str
+        ``gender``, ``language``, ``session`` or columns of the manifest.
+    seed : int, default 0
+        Of the division of speakers into folds.
+
+    Returns
+    -------
+    dict
+        By attribute, the result, or why there is none.
+    """
+    utterances = {utterance.id: utterance for utterance in corpus}
+    ids = [] if embeddings.utterances is None else embeddings.utterances.tolist()
+    results: dict[str, AttributeInference | NotMeasured] = {}
+    for name in names:
+        labels = [_label(utterances[id_], name) if id_ in utterances else "" for id_ in ids]
+        try:
+            results[name] = infer_attribute(embeddings, labels, attribute=name, seed=seed)
+        except TooFewError as error:
+            results[name] = NotMeasured(str(error))
+    return results
+
+
+def known_attributes(corpus: Corpus) -> set[str]:
+    """Return the attributes that at least one utterance has a label for.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        Utterances with the labels.
+    """
+    known = {
+        name
+        for name in UTTERANCE_ATTRIBUTES
+        if any(getattr(utterance, name) for utterance in corpus)
+    }
+    return known | {name for utterance in corpus for name, text in utterance.extra.items() if text}
+
+
+def _label(utterance: Utterance, name: str) -> str:
+    if name in UTTERANCE_ATTRIBUTES:
+        return str(getattr(utterance, name))
+    return utterance.extra.get(name, "")
+
+
 def _folds(
-    who: IntArray, answers: IntArray, count: int, attribute: str, seed: int
-) -> NDArray[np.int64]:
-    """The fold of each recording: all of a speaker in one, each value spread over all."""
+    speakers: IntArray, answers: IntArray, n_values: int, attribute: str, seed: int
+) -> IntArray:
+    """The fold of each recording: all of a speaker in one, each value spread over all folds."""
     rng = np.random.default_rng(seed)
-    speakers, first = np.unique(who, return_index=True)
-    own = answers[first]
-    fewest = np.bincount(own, minlength=count).min() if count else 0
-    if count < 2 or fewest < 2:
+    names, first = np.unique(speakers, return_index=True)
+    answer_of = answers[first]
+    fewest = np.bincount(answer_of, minlength=n_values).min() if n_values else 0
+    if n_values < 2 or fewest < 2:
         raise TooFewError(
-            f"{attribute}: {count} values, the rarest with {fewest} speakers; at least 2 values "
+            f"{attribute}: {n_values} values, the rarest with {fewest} speakers; at least 2 values "
             "with 2 speakers each are needed to tell them apart"
         )
-    fold_of = np.zeros(len(speakers), np.int64)
-    for value in range(count):
-        members = rng.permutation(np.flatnonzero(own == value))
+    fold_of = np.zeros(len(names), np.int64)
+    for value in range(n_values):
+        members = rng.permutation(np.flatnonzero(answer_of == value))
         fold_of[members] = np.arange(len(members)) % FOLDS
-    return np.asarray(fold_of[np.searchsorted(speakers, who)])
+    return np.asarray(fold_of[np.searchsorted(names, speakers)])
 
 
-def _scaled(vectors: NDArray[np.float32]) -> FloatArray:
+def _standardise(vectors: Vectors) -> FloatArray:
+    """Unit length, then zero mean and unit variance in each dimension."""
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     unit = unit - unit.mean(axis=0)
     return np.asarray(unit / np.maximum(unit.std(axis=0), 1e-9), np.float64)
 
 
-def _with_one(vectors: FloatArray) -> FloatArray:
+def _add_bias(vectors: FloatArray) -> FloatArray:
     return np.column_stack((vectors, np.ones(len(vectors))))
 
 
-def _train(vectors: FloatArray, answers: IntArray, count: int) -> FloatArray:
+def _train(vectors: FloatArray, answers: IntArray, n_values: int) -> FloatArray:
     """Weights, one column a value, by maximum likelihood with a penalty."""
-    inputs = _with_one(vectors)
-    shape = (inputs.shape[1], count)
+    inputs = _add_bias(vectors)
+    shape = (inputs.shape[1], n_values)
     rows = np.arange(len(answers))
 
     def loss(flat: FloatArray) -> tuple[float, FloatArray]:
         weights = flat.reshape(shape)
         logits = inputs @ weights
-        pull = softmax(logits, axis=1)
-        pull[rows, answers] -= 1
+        residual: NDArray[np.float64] = softmax(logits, axis=1)
+        residual[rows, answers] -= 1
         value = -log_softmax(logits, axis=1)[rows, answers].sum()
         value += PENALTY * np.square(weights[:-1]).sum() / 2
-        gradient = inputs.T @ pull
+        gradient = inputs.T @ residual
         gradient[:-1] += PENALTY * weights[:-1]
         return float(value), gradient.ravel()
 
     start = np.zeros(shape[0] * shape[1])
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 200})
-    return np.asarray(found.x.reshape(shape))
+    optimum = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 200})
+    return np.asarray(optimum.x.reshape(shape))
 
 
-def _by_speaker(values: FloatArray, who: IntArray) -> FloatArray:
-    _, at = np.unique(who, return_inverse=True)
-    return np.asarray(np.bincount(at, values) / np.bincount(at))
+def _mean_by_speaker(values: FloatArray, speakers: IntArray) -> FloatArray:
+    _, numbers = np.unique(speakers, return_inverse=True)
+    return np.asarray(np.bincount(numbers, values) / np.bincount(numbers))

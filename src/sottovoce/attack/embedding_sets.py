@@ -8,95 +8,129 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sottovoce.attack.knowledge import Attacker, Form, Part
+from sottovoce.attack.trial_pairs import check_listed
 from sottovoce.core.errors import InputError, first_few
+from sottovoce.corpus.trials import TrialList
 from sottovoce.speaker.embeddings import Embeddings
+
+_ADVICE: dict[Form, str] = {
+    "original": "give the originals",
+    "attacker": "name the anonymiser, or give speech it anonymised with other draws",
+    "similar": "name a similar anonymiser, or give speech it anonymised",
+    "released": "anonymise the enrolment recordings in the same run as the trials",
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
-    """Embeddings by part and form; ``trial`` in form ``theirs`` is what is attacked."""
+class EmbeddingSets:
+    """Embeddings by part and form; the set ``("trial", "released")`` is attacked."""
 
     embeddings: Mapping[tuple[Part, Form], Embeddings]
     reserved: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Speakers by what else they were used for, such as the anonymiser's pool or an encoder."""
+    trials: TrialList | None = None
+    """Pairs that are compared; None for every enrolled speaker with every trial."""
 
-    def __getitem__(self, what: tuple[Part, Form]) -> Embeddings:
-        if what not in self.embeddings:
-            part, form = what
-            raise InputError(f"no {form} {part} speech; this attacker needs it: {_HOW[form]}")
-        return self.embeddings[what]
+    def __getitem__(self, key: tuple[Part, Form]) -> Embeddings:
+        if key not in self.embeddings:
+            part, form = key
+            raise InputError(
+                f"no {form} {part} speech; this attacker needs it: {_ADVICE[form]}",
+                code="missing-speech",
+            )
+        return self.embeddings[key]
 
-    def checked(self, attacker: Attacker) -> Material:
-        """Refuse anything that would make the attack's figures mean something else."""
-        trial = self["trial", "theirs"]
-        for what in attacker.needs:
-            _same_dimension(trial, self[what])
+    def check(self, attacker: Attacker) -> None:
+        """Refuse sets that would make the result of the attack mean something else.
+
+        Parameters
+        ----------
+        attacker : Attacker
+            Its needs are checked; sets that it does not use are not.
+
+        Raises
+        ------
+        InputError
+            ``missing-speech`` for a set that is not there, ``mismatch`` for vectors of another
+            dimension, ``not-enrolled`` for speakers of trials without enrolment, ``not-disjoint``
+            for speakers trained on and attacked, or recordings enrolled and tried.
+        """
+        trial = self["trial", "released"]
+        for key in attacker.needs:
+            _check_dimension(trial, self[key])
         enrolments = [self["enrol", "original"], self["enrol", attacker.enrolment]]
+        check_disjoint(
+            {
+                "evaluation": _speakers(trial, *enrolments),
+                "training": _speakers(self["train", "original"], self["train", attacker.training]),
+                **self.reserved,
+            }
+        )
         for enrol in enrolments:
-            _same_speakers(enrol, trial)
-        groups = {
-            "evaluation": _names(trial, *enrolments),
-            "training": _names(self["train", "original"], self["train", attacker.training]),
-            **self.reserved,
-        }
-        check_disjoint(groups)
-        for enrol in enrolments:
-            for other in (trial, self["trial", "original"]):
-                _apart(enrol, other)
-        return self
-
-
-_HOW: dict[Form, str] = {
-    "original": "name the originals",
-    "own": "name the anonymiser, or speech it anonymised with other draws",
-    "similar": "name a similar anonymiser, or speech it anonymised",
-    "theirs": "anonymise the enrolment recordings in the same run as the trials",
-}
+            for trials in (trial, self["trial", "original"]):
+                if self.trials is None:
+                    _check_enrolled(enrol, trials)
+                    _check_recordings_disjoint(enrol, trials)
+                else:
+                    check_listed(self.trials, enrol, trials)
 
 
 def check_disjoint(groups: Mapping[str, Iterable[str]]) -> None:
-    """Refuse speakers that are in two groups: who was trained on is not evaluated on."""
+    """Refuse speakers that are in two groups.
+
+    Parameters
+    ----------
+    groups : mapping of str to iterable of str
+        Speakers by what they are used for; the names of the groups are used in the message.
+
+    Raises
+    ------
+    InputError
+        With the code ``not-disjoint``.
+    """
     names = list(groups)
-    for i, one in enumerate(names):
-        for other in names[i + 1 :]:
-            common = sorted(set(groups[one]) & set(groups[other]))
+    for i, first in enumerate(names):
+        for second in names[i + 1 :]:
+            common = sorted(set(groups[first]) & set(groups[second]))
             if common:
                 raise InputError(
-                    f"{first_few(common, len(common))}: in the {one} and in the {other} speakers; "
-                    "these must be different people: take others, or rename if they only share a "
-                    "name"
+                    f"{first_few(common, len(common))}: in the {first} and in the {second} "
+                    "speakers; these must be different people: choose other speakers, or rename "
+                    "them if they only share a name",
+                    code="not-disjoint",
                 )
 
 
-def _names(*sets: Embeddings) -> frozenset[str]:
-    return frozenset(str(name) for one in sets for name in one.names)
+def _speakers(*sets: Embeddings) -> frozenset[str]:
+    return frozenset(str(name) for embeddings in sets for name in embeddings.names)
 
 
-def _same_dimension(one: Embeddings, other: Embeddings) -> None:
-    if one.dimension != other.dimension:
+def _check_dimension(trial: Embeddings, embeddings: Embeddings) -> None:
+    if embeddings.dimension != trial.dimension:
         raise InputError(
-            f"{other.origin}: vectors of {other.dimension} numbers, {one.origin} has "
-            f"{one.dimension}; embed all with one encoder"
+            f"{embeddings.origin}: vectors of {embeddings.dimension} numbers, {trial.origin} has "
+            f"{trial.dimension}; embed all with one encoder",
+            code="mismatch",
         )
 
 
-def _same_speakers(enrol: Embeddings, trial: Embeddings) -> None:
+def _check_enrolled(enrol: Embeddings, trial: Embeddings) -> None:
     missing = np.setdiff1d(trial.names, enrol.names)
     if len(missing):
-        listed = first_few((str(one) for one in missing), len(missing))
         raise InputError(
-            f"{enrol.origin}: no enrolment of {listed}; every speaker of the trials needs one, or "
-            "leave their trials out"
+            f"{enrol.origin}: no enrolment of {first_few(map(str, missing), len(missing))}; every "
+            "speaker of the trials needs one, or leave their trials out",
+            code="not-enrolled",
         )
 
 
-def _apart(enrol: Embeddings, trial: Embeddings) -> None:
+def _check_recordings_disjoint(enrol: Embeddings, trial: Embeddings) -> None:
     if enrol.utterances is None or trial.utterances is None:
         return
-    both = np.intersect1d(enrol.utterances, trial.utterances)
-    if len(both):
-        listed = first_few((str(one) for one in both), len(both))
+    common = np.intersect1d(enrol.utterances, trial.utterances)
+    if len(common):
         raise InputError(
-            f"{listed}: both enrolment and trial; a recording would be compared with itself: "
-            "give splits enrol and trial, or sessions"
+            f"{first_few(map(str, common), len(common))}: both enrolment and trial; a recording "
+            "would be compared with itself: use the splits enrol and trial, or sessions",
+            code="not-disjoint",
         )

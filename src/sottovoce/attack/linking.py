@@ -1,166 +1,212 @@
-"""One attack: train what this attacker may train, link, and judge how good the attacker was."""
+"""An attack: train what this attacker may train, link, and judge how good the attacker was."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import get_args
 
 import numpy as np
 
-from sottovoce.attack.embedding_sets import Material
+from sottovoce.attack.embedding_sets import EmbeddingSets
 from sottovoce.attack.knowledge import ATTACKERS, Attacker
-from sottovoce.attack.score import Cohort, Over, ScoreTable, score_all
-from sottovoce.attack.training import BEST, TRIED, Fitted, fit
-from sottovoce.attack.trust import Evidence, Trust, judge
+from sottovoce.attack.score import Cohort, Over, ScoreTable, score_all, score_listed
+from sottovoce.attack.training import LinkageTrainer, TrainedLinkage, candidates
+from sottovoce.attack.trust import judge
+from sottovoce.core.errors import SottovoceError, UsageError
+from sottovoce.corpus.trials import TrialList
+from sottovoce.findings import AttackSettings, Trust, TrustEvidence
 from sottovoce.measure import eer
 from sottovoce.measure.scores import Scores
 from sottovoce.speaker.embeddings import Embeddings
 
-EXCHANGES = 20
+PERMUTATIONS = 20
 """Exchanges of names behind the control."""
-_BELOW: dict[str, tuple[str, ...]] = {
-    "ignorant": (),
-    "lazy-informed": ("ignorant",),
-    "near-informed": ("ignorant",),  # the lazy one has the anonymiser itself
-}
-"""Who knows less and trains on originals; where nothing is said, both."""
-
-Norm = Literal["none", "s-norm", "as-norm"]
+NORMS = ("none", "s-norm", "as-norm")
+"""Kinds of score normalisation."""
 
 
-@dataclass(frozen=True, slots=True)
-class Manner:
-    """How the attacker links, whatever it knows."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Baseline:
+    """The attack on originals, trained on originals: how good the attacker is by itself."""
 
-    linkage: str = BEST
-    over: Over = "model"
-    norm: Norm = "none"
-    nearest: int = 100
-    """Speakers of the cohort that as-norm takes for each pair, or all if there are fewer."""
-    seed: int = 0
-
-    def to_dict(self) -> dict[str, Any]:
-        """By name."""
-        return {name: getattr(self, name) for name in self.__slots__}
+    table: ScoreTable
+    trained: TrainedLinkage
+    eer: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Attack:
-    """What an attack found, and what it rests on."""
+    """The scores of an attack, and what they rest on."""
 
     attacker: Attacker
-    manner: Manner
+    settings: AttackSettings
     table: ScoreTable
-    """The attack on anonymised speech."""
-    originals: ScoreTable
-    """The same attacker on originals, trained on originals."""
-    fitted: Fitted
-    fitted_originals: Fitted
+    """Scores of the released trials."""
+    trained: TrainedLinkage
+    baseline: Baseline
     trust: Trust
 
-    def to_dict(self) -> dict[str, Any]:
-        """The record: what it knew, what it trained on, how well it fitted, how it did."""
-        return {
-            "attacker": {
-                "name": self.attacker.name,
-                "enrolment": self.attacker.enrolment,
-                "training": self.attacker.training,
-                "summary": self.attacker.summary,
-            },
-            "manner": self.manner.to_dict(),
-            "enrolled_speakers": len(self.table.enrolled),
-            "trials": len(self.table.trials),
-            "trained": self.fitted.to_dict(),
-            "trained_on_originals": self.fitted_originals.to_dict(),
-            "eer": self.trust.evidence.attack,
-            "eer_on_originals": self.trust.evidence.originals,
-            "trust": self.trust.to_dict(),
-        }
+
+def attack_originals(
+    sets: EmbeddingSets, settings: AttackSettings, trainer: LinkageTrainer
+) -> Baseline:
+    """Attack originals with a linkage function trained on originals.
+
+    Parameters
+    ----------
+    sets : EmbeddingSets
+        Only the originals are used.
+    settings : AttackSettings
+        How to link.
+    trainer : LinkageTrainer
+        Owns the trained linkage functions.
+    """
+    training = sets["train", "original"]
+    trained = trainer.train(settings.linkage, training, seed=settings.seed)
+    enrol, trial = sets["enrol", "original"], sets["trial", "original"]
+    table = _link(enrol, trial, trained, training, settings, sets.trials)
+    return Baseline(table, trained, eer(table.scores()))
 
 
-def attack(material: Material, attacker: Attacker, manner: Manner | None = None) -> Attack:
-    """Attack the trials of ``material`` with what ``attacker`` knows."""
-    manner = manner or Manner()
-    material = material.checked(attacker)
-    training = material["train", attacker.training]
-    fitted_originals = fit(manner.linkage, material["train", "original"], seed=manner.seed)
-    fitted = (
-        fitted_originals
-        if attacker.training == "original"
-        else fit(manner.linkage, training, seed=manner.seed)
-    )
-    trials = material["trial", "theirs"]
-    table = _link(material["enrol", attacker.enrolment], trials, fitted, training, manner)
-    originals = _link(
-        material["enrol", "original"],
-        material["trial", "original"],
-        fitted_originals,
-        material["train", "original"],
-        manner,
-    )
-    evidence = Evidence(
-        originals=eer(originals.scores()),
+def attack(
+    sets: EmbeddingSets,
+    attacker: Attacker,
+    settings: AttackSettings | None = None,
+    *,
+    trainer: LinkageTrainer | None = None,
+    baseline: Baseline | None = None,
+) -> Attack:
+    """Attack the released trials with what ``attacker`` knows.
+
+    Parameters
+    ----------
+    sets : EmbeddingSets
+        All that the attacker needs.
+    attacker : Attacker
+        What it enrols with and trains on.
+    settings : AttackSettings, optional
+        How to link; default the settings' defaults.
+    trainer : LinkageTrainer, optional
+        Owns the trained linkage functions; default a new one.
+    baseline : Baseline, optional
+        The same settings on originals, as :func:`attack_originals` returns; default computed here.
+
+    Raises
+    ------
+    InputError
+        See :meth:`EmbeddingSets.check`.
+    """
+    settings = settings or AttackSettings()
+    check_settings(settings)
+    trainer = trainer or LinkageTrainer()
+    sets.check(attacker)
+    baseline = baseline or attack_originals(sets, settings, trainer)
+    training = sets["train", attacker.training]
+    trained = trainer.train(settings.linkage, training, seed=settings.seed)
+    enrol, trial = sets["enrol", attacker.enrolment], sets["trial", "released"]
+    table = _link(enrol, trial, trained, training, settings, sets.trials)
+    evidence = TrustEvidence(
+        originals=baseline.eer,
         attack=eer(table.scores()),
-        training=fitted.training_eer,
-        held_out=fitted.held_out_eer,
-        control=_control(table, manner.seed),
-        linkages=_others(material, attacker, fitted, manner),
-        less_informed=_less_informed(material, attacker, fitted_originals, manner),
+        training=trained.record.training_eer,
+        held_out=trained.record.held_out_eer,
+        control=_control(table, settings.seed),
+        linkages=_other_linkages(sets, attacker, trained, settings, trainer),
+        less_informed=_less_informed(sets, attacker, baseline.trained, settings),
     )
-    return Attack(attacker, manner, table, originals, fitted, fitted_originals, judge(evidence))
+    return Attack(attacker, settings, table, trained, baseline, judge(evidence))
+
+
+def check_settings(settings: AttackSettings) -> None:
+    """Refuse settings that no attack knows.
+
+    Parameters
+    ----------
+    settings : AttackSettings
+        ``over`` and ``norm`` are checked; an unknown linkage function is refused in training.
+
+    Raises
+    ------
+    UsageError
+        With the code ``unknown-name``.
+    """
+    for name, value, known in (
+        ("over", settings.over, get_args(Over)),
+        ("norm", settings.norm, NORMS),
+    ):
+        if value not in known:
+            raise UsageError(f"{name} {value!r}; use {', '.join(known)}", code="unknown-name")
 
 
 def _link(
-    enrol: Embeddings, trial: Embeddings, fitted: Fitted, cohort: Embeddings, manner: Manner
+    enrol: Embeddings,
+    trial: Embeddings,
+    trained: TrainedLinkage,
+    training: Embeddings,
+    settings: AttackSettings,
+    trials: TrialList | None,
 ) -> ScoreTable:
-    return score_all(enrol, trial, fitted.linkage, over=manner.over, cohort=_cohort(cohort, manner))
-
-
-def _cohort(voices: Embeddings, manner: Manner) -> Cohort | None:
-    if manner.norm == "none":
-        return None
-    nearest = min(manner.nearest, len(voices.names)) if manner.norm == "as-norm" else None
-    return Cohort(voices, nearest)
+    over: Over = next(name for name in get_args(Over) if name == settings.over)
+    cohort = None
+    if settings.norm != "none":
+        most = min(settings.nearest, len(training.names))
+        cohort = Cohort(training, most if settings.norm == "as-norm" else None)
+    if trials is not None:
+        return score_listed(enrol, trial, trained.linkage, trials, over=over, cohort=cohort)
+    return score_all(enrol, trial, trained.linkage, over=over, cohort=cohort)
 
 
 def _control(table: ScoreTable, seed: int) -> float | None:
-    """EER under exchanged names, of pairs of two speakers only.
+    """EER under exchanged names, over pairs of different speakers only.
 
-    Pairs of one speaker would count as non-mated with high scores and push it far above 50 % where
-    speakers are few. Two speakers leave no other pairs.
+    Pairs of the same speaker would count as non-mated with high scores, and push the EER far above
+    50 % where speakers are few. With two speakers there are no other pairs.
     """
-    if len(table.enrolled) < 3:
+    if len(np.unique(table.enrolled)) < 3:
         return None
-    rng, different = np.random.default_rng(seed), ~table.mated
-    claimed = [table.permuted(rng).mated for _ in range(EXCHANGES)]
-    found = [eer(Scores(table.values[c], table.values[different & ~c])) for c in claimed]
-    return float(np.mean(found))
+    rng, different = np.random.default_rng(seed), table.nonmated
+    claims = [table.permute_names(rng).mated for _ in range(PERMUTATIONS)]
+    try:
+        eers = [
+            eer(Scores(table.values[claim], table.values[different & ~claim])) for claim in claims
+        ]
+    except SottovoceError:  # a list of trials has too few pairs of different speakers
+        return None
+    return float(np.mean(eers))
 
 
-def _others(
-    material: Material, attacker: Attacker, fitted: Fitted, manner: Manner
+def _other_linkages(
+    sets: EmbeddingSets,
+    attacker: Attacker,
+    trained: TrainedLinkage,
+    settings: AttackSettings,
+    trainer: LinkageTrainer,
 ) -> dict[str, float]:
-    """The same attack with the linkage functions that were not used."""
-    training = material["train", attacker.training]
-    found = {}
-    for name in TRIED:
-        if name != fitted.name:
-            other = fit(name, training, seed=manner.seed)
-            sides = material["enrol", attacker.enrolment], material["trial", "theirs"]
-            found[name] = eer(_link(*sides, other, training, manner).scores())
-    return found
+    """EER of the same attack with each linkage function that was not used."""
+    training = sets["train", attacker.training]
+    enrol, trial = sets["enrol", attacker.enrolment], sets["trial", "released"]
+    eers = {}
+    for name in candidates():
+        if name != trained.name:
+            other = trainer.train(name, training, seed=settings.seed)
+            table = _link(enrol, trial, other, training, settings, sets.trials)
+            eers[name] = eer(table.scores())
+    return eers
 
 
 def _less_informed(
-    material: Material, attacker: Attacker, fitted: Fitted, manner: Manner
+    sets: EmbeddingSets, attacker: Attacker, trained: TrainedLinkage, settings: AttackSettings
 ) -> dict[str, float]:
-    """The same trials, linked by those who train on originals and know less."""
-    below = _BELOW.get(attacker.name, ("ignorant", "lazy-informed"))
-    cohort = material["train", "original"]
-    found = {}
-    for name in below:
-        enrolment = ATTACKERS[name].enrolment
-        if ("enrol", enrolment) in material.embeddings:
-            sides = material["enrol", enrolment], material["trial", "theirs"]
-            found[name] = eer(_link(*sides, fitted, cohort, manner).scores())
-    return found
+    """EER on the same trials of less informed attackers that train on originals.
+
+    Those whose enrolment speech is not there are left out.
+    """
+    training = sets["train", "original"]
+    eers = {}
+    for other in (ATTACKERS[name] for name in ATTACKERS):
+        comparable = other.training == "original" and attacker.knows_more_than(other)
+        if comparable and ("enrol", other.enrolment) in sets.embeddings:
+            enrol, trial = sets["enrol", other.enrolment], sets["trial", "released"]
+            table = _link(enrol, trial, trained, training, settings, sets.trials)
+            eers[other.name] = eer(table.scores())
+    return eers

@@ -1,101 +1,135 @@
-"""What is stored beside what was found again: every difference, by its place."""
+"""Comparison of stored results with recomputed ones: every difference by its place."""
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeGuard
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sottovoce.core.errors import InputError, first_line
+from sottovoce.core.records import Json, to_json
 
 if TYPE_CHECKING:
     import polars as pl
 
-CLOSE = 1e-9
+TOLERANCE = 1e-9
 """Largest relative difference that rounding on another machine may make."""
-TRAINED = 1e-6
+SCORE_TOLERANCE = 1e-6
 """The same for scores of a linkage function that is trained again, of the range of all scores."""
-AGAIN = "name an audit, or run it again"
-"""What to do about a file that is not what an audit leaves."""
 
 
-def compare(stored: Any, found: Any, place: str) -> list[str]:
-    """Differences between two results, each named by its place."""
-    found = json.loads(json.dumps(found))
-    return list(_compare(stored, found, place))
+def compare(stored: object, recomputed: object, place: str) -> list[str]:
+    """Describe the differences between two results.
+
+    Parameters
+    ----------
+    stored : object
+        A record, or anything that :func:`~sottovoce.core.records.to_json` takes.
+    recomputed : object
+        The same, as it should be.
+    place : str
+        Where the result is; the place of a difference starts with it.
+    """
+    return _compare(to_json(stored), to_json(recomputed), place)
 
 
-def _compare(stored: Any, found: Any, place: str) -> list[str]:
-    if isinstance(stored, dict) and isinstance(found, dict):
-        names = sorted(set(stored) | set(found))
-        missing = [name for name in names if name not in stored or name not in found]
+def _compare(stored: Json, recomputed: Json, place: str) -> list[str]:
+    if isinstance(stored, dict) and isinstance(recomputed, dict):
+        names = sorted(set(stored) | set(recomputed))
+        missing = [name for name in names if name not in stored or name not in recomputed]
         lines = [f"{place}.{name}: only on one side" for name in missing]
         for name in names:
             if name not in missing:
-                lines += _compare(stored[name], found[name], f"{place}.{name}")
+                lines += _compare(stored[name], recomputed[name], f"{place}.{name}")
         return lines
-    if isinstance(stored, list) and isinstance(found, list):
-        if len(stored) != len(found):
-            return [f"{place}: {len(stored)} stored, {len(found)} found"]
-        pairs = zip(stored, found, strict=True)
+    if isinstance(stored, list) and isinstance(recomputed, list):
+        if len(stored) != len(recomputed):
+            return [f"{place}: {len(stored)} stored, {len(recomputed)} recomputed"]
+        pairs = zip(stored, recomputed, strict=True)
         return [line for i, pair in enumerate(pairs) for line in _compare(*pair, f"{place}.{i}")]
-    if _number(stored) and _number(found):
-        same = math.isclose(stored, found, rel_tol=CLOSE, abs_tol=CLOSE)
+    if _is_number(stored) and _is_number(recomputed):
+        same = math.isclose(float(stored), float(recomputed), rel_tol=TOLERANCE, abs_tol=TOLERANCE)
     else:
-        same = type(stored) is type(found) and stored == found
-    return [] if same else [f"{place}: stored {stored!r}, found {found!r}"]
+        same = type(stored) is type(recomputed) and stored == recomputed
+    return [] if same else [f"{place}: stored {stored!r}, recomputed {recomputed!r}"]
 
 
-def _number(value: Any) -> bool:
+def _is_number(value: Json) -> TypeGuard[int | float]:
     return isinstance(value, float | int) and not isinstance(value, bool)
 
 
-def compare_tables(stored: pl.DataFrame, found: pl.DataFrame, place: str) -> list[str]:
-    """Columns of a table that differ, each with how often and where first."""
-    if stored.columns != found.columns or stored.height != found.height:
-        shape = " × ".join(map(str, stored.shape)), " × ".join(map(str, found.shape))
-        return [f"{place}: other rows or columns ({shape[0]} stored, {shape[1]} found)"]
+def compare_tables(stored: pl.DataFrame, recomputed: pl.DataFrame, place: str) -> list[str]:
+    """Describe the columns of a table that differ, with how often and where first.
+
+    Parameters
+    ----------
+    stored : polars.DataFrame
+        The table as stored.
+    recomputed : polars.DataFrame
+        The table as it should be.
+    place : str
+        Name of its file.
+    """
+    if stored.columns != recomputed.columns or stored.height != recomputed.height:
+        shapes = [" × ".join(map(str, table.shape)) for table in (stored, recomputed)]
+        return [f"{place}: other rows or columns ({shapes[0]} stored, {shapes[1]} recomputed)"]
     lines = []
-    for name in found.columns:
-        wrong = np.flatnonzero(~_same(stored[name], found[name]))
-        if len(wrong):
-            first = int(wrong[0])
+    for name in recomputed.columns:
+        different = np.flatnonzero(~_equal(stored[name], recomputed[name]))
+        if len(different):
+            first = int(different[0])
             lines.append(
-                f"{place}: {name} differs in {len(wrong):,} of {found.height:,} rows, first in row "
-                f"{first + 1}: stored {stored[name][first]!r}, found {found[name][first]!r}"
+                f"{place}: {name} differs in {len(different):,} of {recomputed.height:,} rows, "
+                f"first in row {first + 1}: stored {stored[name][first]!r}, recomputed "
+                f"{recomputed[name][first]!r}"
             )
     return lines
 
 
-def _same(stored: pl.Series, found: pl.Series) -> Any:
+def _equal(stored: pl.Series, recomputed: pl.Series) -> NDArray[np.bool_]:
     """Which values agree; numbers up to rounding."""
     import polars as pl
 
-    numeric = found.dtype.is_numeric() and stored.dtype.is_numeric()
-    if not numeric and stored.dtype != found.dtype:
-        return np.zeros(len(found), bool)
+    numeric = recomputed.dtype.is_numeric() and stored.dtype.is_numeric()
+    if not numeric and stored.dtype != recomputed.dtype:
+        return np.zeros(len(recomputed), np.bool_)
     if not numeric:
-        return stored.cast(pl.String).eq_missing(found.cast(pl.String)).to_numpy()
-    one, other = (side.cast(pl.Float64).to_numpy() for side in (stored, found))
-    slack = CLOSE
-    if found.name == "score":
-        slack = TRAINED * float(np.ptp(other))
-    return np.isclose(one, other, rtol=CLOSE, atol=slack, equal_nan=True)
+        same = stored.cast(pl.String).eq_missing(recomputed.cast(pl.String))
+        return np.asarray(same.to_numpy(), np.bool_)
+    left, right = (series.cast(pl.Float64).to_numpy() for series in (stored, recomputed))
+    tolerance = TOLERANCE
+    if recomputed.name == "score":
+        tolerance = SCORE_TOLERANCE * float(np.ptp(right))
+    close = np.isclose(left, right, rtol=TOLERANCE, atol=tolerance, equal_nan=True)
+    return np.asarray(close, np.bool_)
 
 
 def read_table(path: Path) -> pl.DataFrame:
-    """A Parquet table of an audit."""
+    """Read a Parquet table of an audit.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Raises
+    ------
+    InputError
+        ``unreadable`` or ``damaged``.
+    """
     import polars as pl
 
     try:
         return pl.read_parquet(path)
     except OSError as error:
-        why = error.strerror or first_line(error)
-        raise InputError(f"{path}: cannot be read ({why}); run the audit again") from None
+        reason = error.strerror or first_line(error)
+        raise InputError(
+            f"{path}: cannot be read ({reason}); run the audit again", code="unreadable"
+        ) from None
     except pl.exceptions.PolarsError as error:
         raise InputError(
-            f"{path}: not a table ({first_line(error)}); run the audit again"
+            f"{path}: not a table ({first_line(error)}); run the audit again", code="damaged"
         ) from None

@@ -1,8 +1,8 @@
-"""Limits that a study sets on its figures, so that it can stand in somebody's CI.
+"""Limits that a study sets on its figures, so that an audit can stand in continuous integration.
 
 ``linkability@population=40,attacker=semi-informed: "< 0.5"``: the Linkability of the semi-informed
 attacker in a population of 40 must be below one half. Without a population the name is that of a
-score measure, where ``linkability`` is D_sys.
+score measure, such as ``eer`` or ``d_sys``.
 """
 
 from __future__ import annotations
@@ -12,17 +12,16 @@ import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sottovoce.core.errors import UsageError
 from sottovoce.core.registry import did_you_mean
-from sottovoce.findings import Reidentification
+from sottovoce.findings import AttackRow, LimitResult, Reidentification
 from sottovoce.measure.catalogue import MEASURES
 
-CURVES = Reidentification.CURVES
-FILTERS = ("population", "length", "attacker", "method", "linkage")
-LEAST = {"population": 2, "length": 1}
-"""Conditions that are numbers, and the smallest that can be."""
+CONDITIONS = ("population", "length", "attacker", "method", "linkage")
+"""What may stand behind the @."""
+SMALLEST = {"population": 2, "length": 1}
+"""Conditions that are numbers, and the smallest value of each."""
 COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
@@ -33,100 +32,146 @@ COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """One limit: a figure, where it applies, and what it must be."""
+    """A limit: a figure, where it applies, and what it must be."""
 
     text: str
+    """As the study has it."""
     measure: str
-    where: Mapping[str, str]
+    conditions: Mapping[str, str]
     comparison: str
     bound: float
 
     @classmethod
-    def of(cls, name: str, condition: str) -> Limit:
-        """Read one entry of the study's ``limits``."""
-        measure, _, rest = name.partition("@")
-        where = _conditions(name, rest)
-        found = re.fullmatch(r"\s*(<=|>=|<|>)\s*([-+.\deE]+)\s*", condition)
+    def parse(cls, name: str, requirement: str) -> Limit:
+        """Parse an entry of the study's ``limits``.
+
+        Parameters
+        ----------
+        name : str
+            A figure and its conditions, such as ``linkability@population=40``.
+        requirement : str
+            A comparison and a number, such as ``< 0.5``.
+
+        Raises
+        ------
+        UsageError
+            ``unknown-name`` for a figure or condition that does not exist, ``malformed`` otherwise.
+        """
+        measure, _, condition_text = name.partition("@")
+        conditions = _parse_conditions(name, condition_text)
+        match = re.fullmatch(r"\s*(<=|>=|<|>)\s*([-+.\deE]+)\s*", requirement)
         try:
-            bound = float(found.group(2)) if found else None
+            bound = float(match.group(2)) if match else None
         except ValueError:
             bound = None
-        if found is None or bound is None or not math.isfinite(bound):
-            raise UsageError(f'{name}: {condition!r} is no limit; write e.g. "< 0.05"')
-        known = list(CURVES if "population" in where else MEASURES)
-        if measure not in known:
-            raise UsageError(f"{name}: {did_you_mean('figure', measure, known)}")
-        if "length" in where and "population" not in where:
-            raise UsageError(f"{name}: length= is for figures over crowds; add population= as well")
-        return cls(f"{name} {condition}", measure, where, found.group(1), bound)
-
-    def among(self, known: Mapping[str, Sequence[str]]) -> Limit:
-        """Refuse values of conditions that are not among those known, which no row would have."""
-        for key in self.where:
-            if key in known and self.where[key] not in known[key]:
-                hint = did_you_mean(f"{key} of this study", self.where[key], list(known[key]))
-                raise UsageError(f"limits: {self.text}: {hint}")
-        return self
-
-    def check(self, rows: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-        """Every row it applies to, with the figure and whether the limit is exceeded.
-
-        A limit that applies to no row is exceeded: nothing was measured that could keep it.
-        """
-        own = [
-            row
-            for row in rows
-            if all(row[key] == self.where[key] for key in FILTERS[2:] if key in self.where)
-        ]
-        for row in own:
-            for value in self._values(row):
-                yield self._entry(row["anonymiser"], row["attacker"], row["linkage"], value)
-        if not own:
-            method = self.where.get("method", "any anonymiser")
-            attacker = self.where.get("attacker", "any attacker")
-            yield self._entry(method, attacker, self.where.get("linkage", "any"), None)
-
-    def _entry(
-        self, anonymiser: str, attacker: str, linkage: str, value: float | None
-    ) -> dict[str, Any]:
-        return {
-            "limit": self.text,
-            "anonymiser": anonymiser,
-            "attacker": attacker,
-            "linkage": linkage,
-            "value": value,
-            "exceeded": value is None or not COMPARISONS[self.comparison](value, self.bound),
-        }
-
-    def _values(self, row: Mapping[str, Any]) -> list[float | None]:
-        """The figure in a row; None, which exceeds any limit, where it was not measured."""
-        if "population" not in self.where:
-            found = row["measures"].get(self.measure, {}).get("value")
-            return [found]
-        points = [
-            point["value"]
-            for point in row["reidentification"].get(self.measure, ())
-            if all(
-                str(point[key]) == self.where[key]
-                for key in ("population", "length")
-                if key in self.where
+        if match is None or bound is None or not math.isfinite(bound):
+            raise UsageError(
+                f'{name}: {requirement!r} is no limit; write e.g. "< 0.05"', code="malformed"
             )
+        known = list(Reidentification.CURVES if "population" in conditions else MEASURES)
+        if measure not in known:
+            raise UsageError(
+                f"{name}: {did_you_mean('figure', measure, known)}", code="unknown-name"
+            )
+        if "length" in conditions and "population" not in conditions:
+            raise UsageError(
+                f"{name}: length= is for figures over populations; add population= as well",
+                code="malformed",
+            )
+        return cls(f"{name} {requirement}", measure, conditions, match.group(1), bound)
+
+    def check_conditions(self, known: Mapping[str, Sequence[str]]) -> None:
+        """Refuse values of conditions that no row of a study has.
+
+        Parameters
+        ----------
+        known : mapping of str to sequence of str
+            The values that a condition may have.
+
+        Raises
+        ------
+        UsageError
+            With the code ``unknown-name``.
+        """
+        for condition, value in self.conditions.items():
+            if condition in known and value not in known[condition]:
+                hint = did_you_mean(f"{condition} of this study", value, list(known[condition]))
+                raise UsageError(f"limits: {self.text}: {hint}", code="unknown-name")
+
+    @property
+    def population(self) -> int | None:
+        """The population that it is about, if any."""
+        value = self.conditions.get("population")
+        return None if value is None else int(value)
+
+    def check(self, rows: Sequence[AttackRow]) -> Iterator[LimitResult]:
+        """Compare the figures of all rows that the limit applies to.
+
+        A limit that applies to no row is exceeded: nothing was measured that could satisfy it.
+
+        Parameters
+        ----------
+        rows : sequence of AttackRow
+            All attacks of an audit.
+        """
+        applicable = [row for row in rows if self._applies(row)]
+        for row in applicable:
+            for value in self._values(row):
+                yield self._result(row.anonymiser, row.attacker, row.linkage, value)
+        if not applicable:
+            method = self.conditions.get("method", "any anonymiser")
+            attacker = self.conditions.get("attacker", "any attacker")
+            yield self._result(method, attacker, self.conditions.get("linkage", "any"), None)
+
+    def _applies(self, row: AttackRow) -> bool:
+        names = {"attacker": row.attacker, "method": row.method, "linkage": row.linkage}
+        return all(
+            value == names[condition]
+            for condition, value in self.conditions.items()
+            if condition in names
+        )
+
+    def _result(
+        self, anonymiser: str, attacker: str, linkage: str, value: float | None
+    ) -> LimitResult:
+        exceeded = value is None or not COMPARISONS[self.comparison](value, self.bound)
+        return LimitResult(self.text, anonymiser, attacker, linkage, value, exceeded)
+
+    def _values(self, row: AttackRow) -> list[float | None]:
+        """The figures of a row; None, which exceeds any limit, where it was not measured."""
+        if self.population is None:
+            estimate = row.scores.measures.get(self.measure)
+            return [None if estimate is None else estimate.value]
+        length = self.conditions.get("length")
+        values: list[float | None] = [
+            point.value
+            for point in row.reidentification.curve(self.measure)
+            if point.population == self.population and length in (None, str(point.length))
         ]
-        return points or [None]
+        return values or [None]
 
 
-def _conditions(name: str, text: str) -> dict[str, str]:
-    """What stands behind the @, by name; numbers as they are written in the results."""
-    where: dict[str, str] = {}
+def _parse_conditions(name: str, text: str) -> dict[str, str]:
+    """The conditions behind the @ by name; numbers as they are written in the results."""
+    conditions: dict[str, str] = {}
     for part in filter(None, text.split(",")):
-        key, sign, value = (one.strip() for one in part.partition("="))
-        if not sign or key not in FILTERS:
-            raise UsageError(f"{name}: {did_you_mean('condition', key, list(FILTERS))}")
-        if key in where:
-            raise UsageError(f"{name}: {key}= stands twice; write two limits")
-        if key in LEAST:
-            if not re.fullmatch(r"[0-9]{1,9}", value) or int(value) < LEAST[key]:
-                raise UsageError(f"{name}: {key}= must be a whole number from {LEAST[key]}")
+        condition, sign, value = (piece.strip() for piece in part.partition("="))
+        if not sign or condition not in CONDITIONS:
+            raise UsageError(
+                f"{name}: {did_you_mean('condition', condition, list(CONDITIONS))}",
+                code="unknown-name",
+            )
+        if condition in conditions:
+            raise UsageError(
+                f"{name}: {condition}= is given twice; write two limits", code="malformed"
+            )
+        if condition in SMALLEST:
+            smallest = SMALLEST[condition]
+            if not re.fullmatch(r"[0-9]{1,9}", value) or int(value) < smallest:
+                raise UsageError(
+                    f"{name}: {condition}= must be a whole number from {smallest}",
+                    code="out-of-range",
+                )
             value = str(int(value))
-        where[key] = value
-    return where
+        conditions[condition] = value
+    return conditions

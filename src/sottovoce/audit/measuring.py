@@ -1,155 +1,232 @@
-"""The attack of one row and what is measured of it, from files that stay in the audit's folder."""
+"""What is measured of one attack: scores, curves and re-identification."""
 
 from __future__ import annotations
 
-import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from sottovoce.attack import Manner, Material, attack
-from sottovoce.attack.folder import RECORD, voices_of
-from sottovoce.attack.knowledge import Attacker, Form, Part
-from sottovoce.audit.config import Study
-from sottovoce.audit.steps import Recipe
+from sottovoce.attack import EmbeddingSets
+from sottovoce.attack.artifacts import SCORES
+from sottovoce.audit.study import PlannedAttack, Study
 from sottovoce.core.errors import SottovoceError
-from sottovoce.core.files import read_json, write_text
+from sottovoce.core.records import Record
+from sottovoce.core.types import IntArray
 from sottovoce.corpus.utterance import Corpus
-from sottovoce.measure import measure_scores
+from sottovoce.findings import (
+    AttackRecord,
+    AttackRow,
+    AttributeInference,
+    GroupRisk,
+    Groups,
+    NotMeasured,
+    OriginalsFinding,
+    OriginalsRecord,
+    Reidentification,
+    ScoreCurves,
+    ScoreSummary,
+    Similarity,
+)
+from sottovoce.measure import (
+    ReidentificationSettings,
+    measure_scores,
+    reidentify,
+    score_curves,
+    similarity,
+)
 from sottovoce.measure.readers import read_scores
-from sottovoce.measure.reidentification import reidentify
-from sottovoce.measure.reidentification_settings import ReidentificationSettings
-from sottovoce.measure.similarity import similarity
-from sottovoce.speaker.linkage import make_linkage
-from sottovoce.speaker.readers import read_embeddings
+from sottovoce.speaker.embeddings import Embeddings
+from sottovoce.speaker.linkage import LinkageFunction
 
 
-def attack_once(
-    material: Material, attacker: Attacker, manner: Manner, folder: Path
-) -> dict[str, Any]:
-    """The attack's record; scores and embeddings beside it. The record is written last."""
-    path = folder / RECORD
-    if not path.is_file():
-        found = attack(material, attacker, manner)
-        found.table.write(folder / "scores.parquet")
-        found.originals.write(folder / "originals.parquet")
-        for name, what in stored_files(attacker).items():
-            material[what].write(folder / f"{name}.npz")
-        write_text(path, json.dumps(found.to_dict(), indent=1, ensure_ascii=False) + "\n")
-    return read_json(path, "remove it and run the audit again")
+@dataclass(frozen=True, slots=True)
+class Measurement(Record):
+    """Everything that is computed from the scores and embeddings of an attack."""
+
+    scores: ScoreSummary
+    curves: ScoreCurves
+    reidentification: Reidentification
 
 
-def stored_files(attacker: Attacker) -> dict[str, tuple[Part, Form]]:
-    """The embeddings an attack leaves, by the name of the file."""
-    return {
-        **voices_of(attacker),
-        "originals-enrol": ("enrol", "original"),
-        "originals-trial": ("trial", "original"),
-        "originals-train": ("train", "original"),
-    }
+def measure_attack(
+    folder: Path, enrol: Embeddings, trial: Embeddings, linkage: LinkageFunction, study: Study
+) -> Measurement:
+    """Measure an attack from the scores that it left.
 
-
-def measured(
-    folder: Path, study: Study, record: dict[str, Any], *, originals: bool
-) -> dict[str, Any]:
-    """Score measures and re-identification of an attack, from the files it left."""
-    scores = read_scores(folder / ("originals.parquet" if originals else "scores.parquet"))
-    found = measure_scores(scores, interval=study.interval, seed=study.seed).to_dict()
-    prefix = "originals-" if originals else ""
-    enrol, trial, train = (
-        read_embeddings(folder / f"{prefix}{name}.npz") for name in ("enrol", "trial", "train")
-    )
-    trained = record["trained_on_originals" if originals else "trained"]
-    linkage = make_linkage(trained["name"], train, like=enrol, **trained["settings"])
+    Parameters
+    ----------
+    folder : Path
+        Of the attack, or of the attack on originals.
+    enrol : Embeddings
+        Enrolment recordings of the attack.
+    trial : Embeddings
+        Trial recordings of the attack.
+    linkage : LinkageFunction
+        The trained linkage function of the attack.
+    study : Study
+        Conversation lengths, populations, confidence and seed.
+    """
+    scores = read_scores(folder / SCORES)
     settings = ReidentificationSettings(
-        lengths=_possible(study.lengths, trial.counts),
-        populations=_sizes(study.populations, len(enrol.names)),
+        lengths=_possible_lengths(study.lengths, trial.counts),
+        populations=_possible_populations(study.populations, len(enrol.names)),
         confidence=study.interval,
         seed=study.seed,
     )
-    found["reidentification"] = reidentify(enrol, trial, linkage, settings=settings).to_dict()
-    return found
-
-
-def _possible(lengths: list[int], counts: Any) -> tuple[int, ...]:
-    """Lengths that some speaker has utterances for; at least the shortest."""
-    most = int(np.max(counts))
-    return tuple(one for one in lengths if one <= most) or (min(lengths),)
-
-
-def _sizes(populations: list[int] | None, everybody: int) -> tuple[int, ...] | None:
-    if populations is None:
-        return None
-    return tuple(sorted({min(one, everybody) for one in populations}))
-
-
-def crowds(study: Study, everybody: int) -> list[int]:
-    """Sizes of the crowds that figures are measured for, of so many enrolled speakers."""
-    return ReidentificationSettings(populations=_sizes(study.populations, everybody)).sizes(
-        everybody
+    return Measurement(
+        scores=measure_scores(scores, interval=study.interval, seed=study.seed),
+        curves=score_curves(scores),
+        reidentification=reidentify(enrol, trial, linkage, settings=settings),
     )
 
 
-def row_of(
-    recipe: Recipe,
-    attacker: Attacker,
-    linkage: str,
+def _possible_lengths(lengths: Sequence[int], counts: IntArray) -> tuple[int, ...]:
+    """Lengths that some speaker has enough utterances for; at least the shortest."""
+    most = int(np.max(counts))
+    return tuple(length for length in lengths if length <= most) or (min(lengths),)
+
+
+def _possible_populations(
+    populations: Sequence[int] | None, n_speakers: int
+) -> tuple[int, ...] | None:
+    if populations is None:
+        return None
+    return tuple(sorted({min(population, n_speakers) for population in populations}))
+
+
+def measured_populations(study: Study, n_speakers: int) -> list[int]:
+    """Return the population sizes that figures are measured for.
+
+    Parameters
+    ----------
+    study : Study
+        May name sizes; by default they follow from the number of speakers.
+    n_speakers : int
+        Enrolled speakers.
+    """
+    settings = ReidentificationSettings(
+        populations=_possible_populations(study.populations, n_speakers)
+    )
+    return settings.sizes(n_speakers)
+
+
+def attack_row(
+    planned: PlannedAttack,
     folder: Path,
-    record: dict[str, Any],
-    found: dict[str, Any],
-) -> dict[str, Any]:
-    """Who attacked what, how good the attacker was, and what was measured."""
-    return {
-        "anonymiser": recipe.label,
-        "method": recipe.method,
-        "settings": dict(recipe.settings),
-        "attacker": attacker.name,
-        "attacker_summary": attacker.summary,
-        "linkage": linkage,
-        "linked_with": record["trained"]["name"],
-        "trained": record["trained"],
-        "trust": record["trust"],
-        "folder": str(folder),
-        "scores": str(folder / "scores.parquet"),
-        **found,
-    }
+    record: AttackRecord,
+    measurement: Measurement,
+    groups: Groups,
+    attributes: dict[str, AttributeInference | NotMeasured],
+) -> AttackRow:
+    """Put together the row of one attack.
+
+    Parameters
+    ----------
+    planned : PlannedAttack
+        Anonymiser, attacker and linkage function as the study names them.
+    folder : Path
+        Of the attack, relative to that of the audit.
+    record : AttackRecord
+        How good the attacker was.
+    measurement : Measurement
+        What was measured.
+    groups : Groups
+        Risk of groups of speakers.
+    attributes : dict
+        Attributes that were inferred.
+    """
+    return AttackRow(
+        anonymiser=planned.anonymiser.label,
+        method=planned.anonymiser.method,
+        settings=dict(planned.anonymiser.settings),
+        attacker=planned.attacker.name,
+        attacker_summary=planned.attacker.summary,
+        attacker_rank=planned.attacker.rank,
+        linkage=planned.linkage,
+        linked_with=record.trained.name,
+        trained=record.trained,
+        trust=record.trust,
+        folder=folder.as_posix(),
+        score_file=(folder / SCORES).as_posix(),
+        scores=measurement.scores,
+        curves=measurement.curves,
+        reidentification=measurement.reidentification,
+        groups=groups,
+        attributes=attributes,
+    )
 
 
-def originals_of(found: dict[str, Any], folder: Path, record: dict[str, Any]) -> dict[str, Any]:
-    """What the same attacker does to speech that nobody anonymised."""
-    return {
-        **found,
-        "scores": str(folder / "originals.parquet"),
-        "linkage": record["manner"]["linkage"],
-        "linked_with": record["trained_on_originals"]["name"],
-    }
+def originals_finding(
+    linkage: str, folder: Path, record: OriginalsRecord, measurement: Measurement
+) -> OriginalsFinding:
+    """Put together what a linkage function does to originals.
+
+    Parameters
+    ----------
+    linkage : str
+        As the study names it.
+    folder : Path
+        Of the attack on originals, relative to that of the audit.
+    record : OriginalsRecord
+        How the linkage function was trained.
+    measurement : Measurement
+        What was measured.
+    """
+    return OriginalsFinding(
+        linkage=linkage,
+        linked_with=record.trained.name,
+        score_file=(folder / SCORES).as_posix(),
+        scores=measurement.scores,
+        curves=measurement.curves,
+        reidentification=measurement.reidentification,
+    )
 
 
-def similarity_of(material: Material, confidence: float) -> dict[str, Any]:
-    """DeID and G_VD of the trials, or why there is none."""
+def similarity_of_trials(sets: EmbeddingSets, confidence: float) -> Similarity | NotMeasured:
+    """Compare the trials before and after anonymisation.
+
+    Parameters
+    ----------
+    sets : EmbeddingSets
+        Original and released trials are used.
+    confidence : float
+        Of the intervals, between 0 and 1.
+
+    Returns
+    -------
+    Similarity or NotMeasured
+        DeID, G_VD and the matrices, or why there are none.
+    """
     try:
-        found = similarity(
-            material["trial", "original"],
-            material["trial", "theirs"],
-            interval=confidence,
+        result = similarity(
+            sets["trial", "original"], sets["trial", "released"], interval=confidence
         )
     except SottovoceError as error:
-        return {"note": str(error)}
-    return found.to_dict() | {"name": "trials"}
+        return NotMeasured(str(error))
+    return replace(result, name="trials")
 
 
-def groups_of(found: dict[str, Any], corpus: Corpus) -> dict[str, Any]:
-    """Mean risk of the speakers of each gender, at the shortest conversation."""
-    gender = {one.speaker: one.gender for one in corpus if one.gender}
-    shortest = min((one["length"] for one in found["speakers"]), default=1)
-    shares: dict[str, list[float]] = {}
-    for one in found["speakers"]:
-        if one["length"] == shortest and one["speaker"] in gender:
-            shares.setdefault(gender[one["speaker"]], []).append(one["linkability"])
+def group_risks(reidentification: Reidentification, corpus: Corpus) -> Groups:
+    """Average the risk of the speakers of each gender, at the shortest conversation length.
+
+    Parameters
+    ----------
+    reidentification : Reidentification
+        With the risk of each speaker.
+    corpus : Corpus
+        With the gender of the speakers; those without one are left out.
+    """
+    gender = {utterance.speaker: utterance.gender for utterance in corpus if utterance.gender}
+    shortest = min((risk.length for risk in reidentification.speakers), default=1)
+    by_gender: dict[str, list[float]] = {}
+    for risk in reidentification.speakers:
+        if risk.length == shortest and risk.speaker in gender:
+            by_gender.setdefault(gender[risk.speaker], []).append(risk.linkability)
     return {
         "gender": {
-            name: {"speakers": len(own), "linkability": float(np.mean(own))}
-            for name, own in sorted(shares.items())
+            name: GroupRisk(len(risks), float(np.mean(risks)))
+            for name, risks in sorted(by_gender.items())
         }
     }

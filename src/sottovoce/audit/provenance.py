@@ -5,44 +5,59 @@ from __future__ import annotations
 import hashlib
 import platform
 from importlib.metadata import version
-from typing import Any
 
-from sottovoce.audit.config import Study
+from sottovoce.audit.study import Study
 from sottovoce.corpus.formats import open_corpus
 from sottovoce.corpus.utterance import Corpus
+from sottovoce.findings import AuditFindings, CorpusDigest, Provenance
 
 LIBRARIES = ("numpy", "scipy", "polars", "onnxruntime", "soundfile", "soxr", "pyworld-prebuilt")
+_DRAWS = "repeatable by the seed: do not release the speech in this folder as protected"
 
 
-def provenance(study: Study, findings: dict[str, Any]) -> dict[str, Any]:
-    """All of it; the digest of a corpus is over every one of its files."""
-    inputs = {"corpus": digest(open_corpus(study.corpus))}
+def describe_provenance(study: Study, findings: AuditFindings) -> Provenance:
+    """Describe what an audit was made from; reads every file of its corpora.
+
+    Parameters
+    ----------
+    study : Study
+        As it was run, with the folders of its corpora.
+    findings : AuditFindings
+        What it found.
+    """
+    inputs = {"corpus": digest_corpus(open_corpus(study.corpus))}
     if study.train is not None:
-        inputs["train"] = digest(open_corpus(study.train))
-    return {
-        "tool": "sottovoce",
-        "version": version("sottovoce"),
-        "python": platform.python_version(),
-        "libraries": {name: version(name) for name in LIBRARIES},
-        "study": findings["study"],
-        "seed": study.seed,
-        "draws": "repeatable by the seed: do not release the speech in this folder as protected",
-        "encoder": findings["encoder"],
-        "inputs": inputs,
-    }
+        inputs["train"] = digest_corpus(open_corpus(study.train))
+    return Provenance(
+        tool="sottovoce",
+        version=version("sottovoce"),
+        python=platform.python_version(),
+        libraries={name: version(name) for name in LIBRARIES},
+        study=findings.study,
+        seed=study.seed,
+        draws=_DRAWS,
+        encoder=findings.encoder,
+        inputs=inputs,
+    )
 
 
-def digest(corpus: Corpus) -> dict[str, Any]:
-    """SHA-256 over ids, speakers and the content of all recordings, in the order of ids."""
-    whole = hashlib.sha256()
+def digest_corpus(corpus: Corpus) -> CorpusDigest:
+    """Digest ids, speakers and the content of all recordings, in the order of ids.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        A file that several utterances share is read once.
+    """
+    digest = hashlib.sha256()
     contents: dict[str, bytes] = {}
-    for one in sorted(corpus, key=lambda one: one.id):
-        path = str(one.path)
+    for utterance in sorted(corpus, key=lambda utterance: utterance.id):
+        path = str(utterance.path)
         if path not in contents:
             try:
-                with one.path.open("rb") as file:
+                with utterance.path.open("rb") as file:
                     contents[path] = hashlib.file_digest(file, "sha256").digest()
             except OSError:
                 contents[path] = b"unreadable"
-        whole.update(f"{one.id}\0{one.speaker}\0".encode() + contents[path])
-    return {"name": corpus.name, "utterances": len(corpus), "sha256": whole.hexdigest()}
+        digest.update(f"{utterance.id}\0{utterance.speaker}\0".encode() + contents[path])
+    return CorpusDigest(corpus.name, len(corpus), digest.hexdigest())

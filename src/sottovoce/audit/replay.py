@@ -2,119 +2,191 @@
 
 from __future__ import annotations
 
-import hashlib
 import tempfile
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import product
 from pathlib import Path
-from typing import Any
 
-from sottovoce.attack import ATTACKERS, Manner, Material, ScoreTable, attack
-from sottovoce.attack.folder import RECORD
-from sottovoce.attack.knowledge import Attacker, Form, Part
-from sottovoce.audit.comparing import AGAIN, compare, compare_tables, read_table
-from sottovoce.audit.config import Study
-from sottovoce.audit.measuring import measured, originals_of, row_of, stored_files
-from sottovoce.audit.steps import Recipe
+from sottovoce.attack import AttackSettings, EmbeddingSets, LinkageTrainer, ScoreTable
+from sottovoce.attack.artifacts import (
+    ORIGINALS_RECORD,
+    RECORD,
+    SCORES,
+    attack_record,
+    embedding_roles,
+    originals_record,
+    read_originals_record,
+    read_record,
+)
+from sottovoce.attack.embedding_store import FOLDER, EmbeddingStore
+from sottovoce.attack.knowledge import Form, Part
+from sottovoce.attack.linking import Baseline, attack, attack_originals
+from sottovoce.attack.trial_pairs import read_stored_trials
+from sottovoce.audit.comparing import compare, compare_tables, read_table
+from sottovoce.audit.measuring import (
+    Measurement,
+    attack_row,
+    measure_attack,
+    originals_finding,
+)
+from sottovoce.audit.study import PlannedAttack, Study
 from sottovoce.core.errors import InputError
-from sottovoce.core.files import read_json
+from sottovoce.corpus.trials import TrialList
+from sottovoce.findings import (
+    AttackRecord,
+    AttackRow,
+    AuditFindings,
+    OriginalsFinding,
+    OriginalsRecord,
+)
 from sottovoce.speaker.embeddings import Embeddings
-from sottovoce.speaker.readers import read_embeddings
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """One attack of a study."""
+class _StoredRow:
+    """One attack of the study and what it left."""
 
-    recipe: Recipe
-    attacker: Attacker
-    linkage: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """What names the row of its figures."""
-        return {
-            "anonymiser": self.recipe.label,
-            "method": self.recipe.method,
-            "settings": dict(self.recipe.settings),
-            "attacker": self.attacker.name,
-            "linkage": self.linkage,
-        }
+    planned: PlannedAttack
+    place: Path
+    """Its folder, relative to that of the audit."""
+    record: AttackRecord
 
 
-def steps_of(study: Study) -> list[Step]:
-    """All attacks of a study, in the order of their rows."""
-    attackers = [ATTACKERS[name] for name in study.attackers]
-    return [Step(*one) for one in product(study.recipes, attackers, study.linkage)]
-
-
-@dataclass(frozen=True, slots=True)
-class Repetition:
-    """The attacks of a study and where each left its files."""
+@dataclass(slots=True)
+class Replay:
+    """Repeats the attacks of an audit and notes what differs from their files."""
 
     folder: Path
     study: Study
-    steps: Sequence[Step]
-    places: Sequence[Path]
-    """The folder of each attack, relative to that of the audit."""
+    rows: list[_StoredRow]
+    store: EmbeddingStore
+    trials: TrialList | None
+    trainer: LinkageTrainer = field(default_factory=LinkageTrainer)
     differences: list[str] = field(default_factory=list)
     """What the attacks left that is not what they leave now."""
-    _read: dict[bytes, Embeddings] = field(default_factory=dict, repr=False)
+    _baselines: dict[str, Baseline] = field(default_factory=dict)
 
-    def record(self, number: int) -> dict[str, Any]:
-        """What one attack records; that it differs from what is stored is noted."""
-        step, place = self.steps[number], self.places[number]
-        manner = Manner(step.linkage, seed=self.study.seed)
-        found = attack(self.material(number), step.attacker, manner)
-        stored = read_json(self.folder / place / RECORD, AGAIN)
-        self.differences.extend(compare(stored, found.to_dict(), str(place / RECORD)))
-        for name, table in (("scores", found.table), ("originals", found.originals)):
-            self._compare_scores(place / f"{name}.parquet", table)
-        return found.to_dict()
+    @classmethod
+    def of(cls, folder: Path, study: Study, findings: AuditFindings) -> Replay:
+        """Read the records of all attacks.
 
-    def row(self, number: int, record: dict[str, Any]) -> dict[str, Any]:
-        """The row of one attack, without what needs labels of the corpus."""
-        step, place = self.steps[number], self.places[number]
-        found = measured(self.folder / place, self.study, record, originals=False)
-        return row_of(step.recipe, step.attacker, step.linkage, place, record, found)
+        Parameters
+        ----------
+        folder : Path
+            Of the audit.
+        study : Study
+            As the audit ran it.
+        findings : AuditFindings
+            With one row an attack of the study, in its order.
+        """
+        rows = [
+            _StoredRow(planned, Path(row.folder), read_record(folder / row.folder))
+            for planned, row in zip(study.attacks, findings.rows, strict=True)
+        ]
+        trials = None if study.trials is None else read_stored_trials(folder)
+        replay = cls(folder, study, rows, EmbeddingStore(folder / FOLDER), trials)
+        replay._check_shared_embeddings()
+        return replay
 
-    def originals(self, record: dict[str, Any]) -> dict[str, Any]:
-        """The same of original speech, which the first attack stands for."""
-        place = self.places[0]
-        found = measured(self.folder / place, self.study, record, originals=True)
-        return originals_of(found, place, record)
+    def row(self, number: int) -> AttackRow:
+        """Repeat an attack; what needs labels of the corpus is left out of the row.
 
-    def material(self, number: int) -> Material:
-        """The embeddings of an attack; enrolments of others on the same speech besides."""
-        own: dict[tuple[Part, Form], Embeddings] = {}
-        for name, what in stored_files(self.steps[number].attacker).items():
-            path = self.places[number] / f"{name}.npz"
-            found = self._embeddings(path)
-            if own.setdefault(what, found) is not found:
-                self.differences.append(f"{path}: not the same as the attack's {what[1]} {what[0]}")
-        for step, place in zip(self.steps, self.places, strict=True):
-            if step.recipe == self.steps[number].recipe:
-                what = ("enrol", step.attacker.enrolment)
-                if what not in own:
-                    own[what] = self._embeddings(place / "enrol.npz")
-        return Material(own)
+        Parameters
+        ----------
+        number : int
+            Position of the attack in the study.
+        """
+        stored = self.rows[number]
+        planned, place = stored.planned, stored.place
+        settings = AttackSettings(planned.linkage, seed=self.study.seed)
+        sets = self.sets(number)
+        result = attack(
+            sets,
+            planned.attacker,
+            settings,
+            trainer=self.trainer,
+            baseline=self._baseline(settings, sets),
+        )
+        record = attack_record(result, sets)
+        self.differences += compare(stored.record, record, str(place / RECORD))
+        self._compare_scores(place / SCORES, result.table)
+        return attack_row(planned, place, record, self._measure(place, record), {}, {})
+
+    def originals(self, number: int, place: Path) -> OriginalsFinding:
+        """Repeat the attack on originals of one linkage function of the study.
+
+        Parameters
+        ----------
+        number : int
+            Position of the linkage function in the study.
+        place : Path
+            Folder of the attack, relative to that of the audit.
+        """
+        linkage = self.study.linkage[number]
+        settings = AttackSettings(linkage, seed=self.study.seed)
+        sets = self.sets(0)
+        baseline = self._baseline(settings, sets)
+        record = originals_record(baseline, settings, sets)
+        stored = read_originals_record(self.folder / place)
+        self.differences += compare(stored, record, str(place / ORIGINALS_RECORD))
+        self._compare_scores(place / SCORES, baseline.table)
+        return originals_finding(linkage, place, record, self._measure(place, record))
+
+    def sets(self, number: int) -> EmbeddingSets:
+        """Return the embeddings of an attack, and enrolments of others on the same anonymiser.
+
+        Parameters
+        ----------
+        number : int
+            Position of the attack in the study.
+        """
+        row = self.rows[number]
+        sets: dict[tuple[Part, Form], Embeddings] = {}
+        for role, key in embedding_roles(row.planned.attacker).items():
+            sets.setdefault(key, self._embeddings(row, role))
+        for other in self.rows:
+            if other.planned.anonymiser == row.planned.anonymiser:
+                key = ("enrol", other.planned.attacker.enrolment)
+                if key not in sets:
+                    sets[key] = self._embeddings(other, "enrol")
+        return EmbeddingSets(sets, trials=self.trials)
+
+    def _embeddings(self, row: _StoredRow, role: str) -> Embeddings:
+        if role not in row.record.embeddings:
+            raise InputError(
+                f"{self.folder / row.place / RECORD}: embeddings: no {role}; run the audit again",
+                code="wrong-shape",
+            )
+        return self.store[row.record.embeddings[role]]
+
+    def _check_shared_embeddings(self) -> None:
+        """Note attacks that did not use the same originals, or the same released speech."""
+        digests: dict[tuple[str, Part, Form], str] = {}
+        for row in self.rows:
+            for role, (part, form) in embedding_roles(row.planned.attacker).items():
+                owner = "" if form == "original" else row.planned.anonymiser.label
+                digest = row.record.embeddings.get(role)
+                if digest and digests.setdefault((owner, part, form), digest) != digest:
+                    self.differences.append(
+                        f"{row.place / RECORD}.embeddings.{role}: not the {form} {part} speech of "
+                        "the other attacks"
+                    )
+
+    def _baseline(self, settings: AttackSettings, sets: EmbeddingSets) -> Baseline:
+        if settings.linkage not in self._baselines:
+            self._baselines[settings.linkage] = attack_originals(sets, settings, self.trainer)
+        return self._baselines[settings.linkage]
+
+    def _measure(self, place: Path, record: AttackRecord | OriginalsRecord) -> Measurement:
+        enrol, trial, train = (
+            self.store[record.embeddings[role]] for role in ("enrol", "trial", "train")
+        )
+        trained = record.trained
+        linkage = self.trainer.linkage(trained.name, trained.settings, train)
+        return measure_attack(self.folder / place, enrol, trial, linkage, self.study)
 
     def _compare_scores(self, path: Path, table: ScoreTable) -> None:
         stored = read_table(self.folder / path)
-        with tempfile.TemporaryDirectory() as made:
-            table.write(Path(made) / path.name)
-            again = read_table(Path(made) / path.name)
-        self.differences.extend(compare_tables(stored, again, str(path)))
-
-    def _embeddings(self, path: Path) -> Embeddings:
-        """Read once, however many copies there are: what is trained on them is kept by identity."""
-        path = self.folder / path
-        try:
-            with path.open("rb") as file:
-                digest = hashlib.file_digest(file, "sha256").digest()
-        except OSError as error:
-            why = error.strerror
-            raise InputError(f"{path}: cannot be read ({why}); run the audit again") from None
-        if digest not in self._read:
-            self._read[digest] = read_embeddings(path)
-        return self._read[digest]
+        with tempfile.TemporaryDirectory() as scratch:
+            table.write(Path(scratch) / path.name)
+            repeated = read_table(Path(scratch) / path.name)
+        self.differences += compare_tables(stored, repeated, str(path))

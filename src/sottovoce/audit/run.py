@@ -2,60 +2,98 @@
 
 from __future__ import annotations
 
-import io
-import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from sottovoce import __version__
 from sottovoce.anonymise.voice import METHODS
-from sottovoce.attack import ATTACKERS, Manner, Material
-from sottovoce.attack.knowledge import Attacker
-from sottovoce.audit.config import Study
-from sottovoce.audit.limits import Limit
-from sottovoce.audit.measuring import (
-    attack_once,
-    groups_of,
-    measured,
-    originals_of,
-    row_of,
-    similarity_of,
+from sottovoce.anonymise.voice.card import SettingValue
+from sottovoce.attack import Attacker, AttackSettings, Baseline, EmbeddingSets, LinkageTrainer
+from sottovoce.attack.artifacts import (
+    ORIGINALS_RECORD,
+    RECORD,
+    attack_record,
+    originals_record,
+    read_originals_record,
+    read_record,
+    write_attack,
+    write_originals,
 )
-from sottovoce.audit.provenance import provenance
-from sottovoce.audit.scene import Scene, divide, prepare
-from sottovoce.audit.steps import Recipe, Speech, Workshop, key_of, operators_secret
-from sottovoce.audit.tidy import tidy
-from sottovoce.audit.utility import RATED, installed, quality, sample, sound_kept, words_kept
-from sottovoce.audit.vetting import Vetted, open_outside, vet
+from sottovoce.attack.attributes import infer_attributes
+from sottovoce.attack.inputs import AttackInputs, divide_speech, prepare_embeddings
+from sottovoce.attack.linking import attack, attack_originals
+from sottovoce.attack.run import describe_encoder
+from sottovoce.attack.speech import AnonymiserSpec, SpeechCache, operators_secret
+from sottovoce.attack.trial_pairs import describe_trials, write_trials
+from sottovoce.audit.measuring import (
+    Measurement,
+    attack_row,
+    group_risks,
+    measure_attack,
+    originals_finding,
+    similarity_of_trials,
+)
+from sottovoce.audit.provenance import describe_provenance
+from sottovoce.audit.study import PlannedAttack, Study
+from sottovoce.audit.utility import UtilityMeter, sample_utterances
+from sottovoce.audit.vetting import open_outside, vet
 from sottovoce.core.errors import InputError
-from sottovoce.core.files import write_bytes, write_text
+from sottovoce.core.files import write_text
+from sottovoce.core.locks import NAME as LOCK
 from sottovoce.core.locks import locked
+from sottovoce.core.records import Json, Record, to_json
+from sottovoce.core.step_cache import Step, records_of
 from sottovoce.core.types import Progress, StageProgress
 from sottovoce.corpus.formats import BUILTIN
-from sottovoce.corpus.utterance import Corpus, Utterance
+from sottovoce.corpus.trials import read_trials
+from sottovoce.corpus.utterance import Utterance
+from sottovoce.findings import (
+    AnonymiserFinding,
+    AttackRecord,
+    AttackRow,
+    AttributeInference,
+    AuditFindings,
+    CorpusDescription,
+    Example,
+    MethodDescription,
+    NotMeasured,
+    OriginalsFinding,
+    OriginalsRecord,
+    Setting,
+    SettingDescription,
+    Similarity,
+    TrainingDescription,
+    UtilityEstimate,
+)
+from sottovoce.findings.audit import FORMAT
+from sottovoce.findings.files import MEASURES, REPORT, check_format, write_findings
 from sottovoce.speaker.encoders import make_encoder
 
 NOT_TESTED = (
-    "Attackers with better encoders, more training data or more time than this study's.",
-    "What the words themselves give away; only the voice was attacked.",
-    "Traits other than those listed, such as health, accent or mood.",
+    "Attackers with better encoders, more training data or more time than those of this study.",
+    "What the words themselves reveal; only the voice was attacked.",
+    "Attributes other than those listed, such as health, accent or mood.",
     "Recordings of another kind than this corpus: other rooms, devices, languages or people.",
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Audit:
-    """What came of a study."""
+class _SimilarityResult(Record):
+    similarity: Similarity | NotMeasured
 
-    folder: Path
-    findings: dict[str, Any]
 
-    @property
-    def exceeded(self) -> list[dict[str, Any]]:
-        """Limits that do not hold."""
-        return [one for one in self.findings["limits"] if one["exceeded"]]
+@dataclass(frozen=True, slots=True)
+class _Attributes(Record):
+    attributes: dict[str, AttributeInference | NotMeasured]
+
+
+_MEASURES = Step("measures", records_of(Measurement))
+_SIMILARITY = Step("similarity", records_of(_SimilarityResult))
+_ATTRIBUTES = Step("attributes", records_of(_Attributes))
+_UTILITY = Step("utility", records_of(dict[str, UtilityEstimate]))
+
+UtterancePair = tuple[Utterance, Utterance]
+"""An original recording and the same anonymised."""
 
 
 def run_audit(
@@ -65,292 +103,374 @@ def run_audit(
     jobs: int = 2,
     audio: bool = True,
     progress: StageProgress | None = None,
-) -> Audit:
-    """Corpus → anonymise → attack → measure → report, into ``folder``."""
-    _refuse_strangers(folder)
+) -> AuditFindings:
+    """Anonymise a corpus, attack the result, measure it and write a report.
+
+    Parameters
+    ----------
+    study : Study
+        What to do.
+    folder : Path
+        Where everything is written; steps that an interrupted run finished there are not repeated.
+    jobs : int, default 2
+        How many recordings are processed at a time.
+    audio : bool, default True
+        Whether the report holds recordings.
+    progress : StageProgress, optional
+        Called with the name of a stage and how far it is.
+
+    Raises
+    ------
+    InputError
+        ``exists`` for a folder with other content, ``old-format`` for an audit of another version,
+        ``locked`` while another run writes into it, and whatever is wrong with the corpus.
+    """
+    study.check()
+    _check_folder(folder)
     with locked(folder):
-        run = _Run(study.checked(), folder, jobs, progress or (lambda name, done, total: None))
+        run = _Run(study, folder, jobs, progress or (lambda stage, done, total: None))
         findings = run.findings()
+        if run.trials is not None:
+            write_trials(folder, run.trials)
         _write(findings, folder, study, audio)
-    return Audit(folder, findings)
+    return findings
 
 
 class _Run:
-    """One study in one folder."""
+    """A study in a folder: owns the speech, the embeddings and the trained linkage functions."""
 
     def __init__(self, study: Study, folder: Path, jobs: int, progress: StageProgress) -> None:
-        self.study, self.folder, self.jobs, self.progress = study, folder, jobs, progress
+        self.study, self.folder, self.progress = study, folder, progress
         corpus = open_outside(study.corpus, folder)
         train = None if study.train is None else open_outside(study.train, folder)
-        self.workshop = Workshop(folder, make_encoder(study.encoder), jobs, progress)
-        self.whole = self._vetted(corpus)
-        self.others = None if train is None else self._vetted(train)
-        others = None if self.others is None else self.others.speech
-        parts = divide(self.whole.speech, others, seed=study.seed)
-        self.enrol, self.trial, self.train = parts.enrol, parts.trial, parts.train
-        self.left_out = (*self.whole.excluded, *parts.left_out)
+        self.cache = SpeechCache(folder, make_encoder(study.encoder), jobs, progress)
+        self.steps = self.cache.steps
+        self.trainer = LinkageTrainer()
+        self.meter = UtilityMeter(study.utility.recogniser, confidence=study.interval, jobs=jobs)
+        self.vetted = vet(corpus, self.steps, jobs=jobs, progress=progress)
+        self.vetted_train = (
+            None if train is None else vet(train, self.steps, jobs=jobs, progress=progress)
+        )
+        train_speech = None if self.vetted_train is None else self.vetted_train.speech
+        self.trials = (
+            None if study.trials is None else read_trials(study.trials, self.vetted.speech.corpus)
+        )
+        self.trial_list = None if self.trials is None else describe_trials(self.trials)
+        self.division = divide_speech(
+            self.vetted.speech, train_speech, seed=study.seed, trials=self.trials
+        )
+        self._baselines: dict[str, Baseline] = {}
 
-    def findings(self) -> dict[str, Any]:
-        """Everything that was found, as ``measures.json`` holds it."""
-        rows: list[dict[str, Any]] = []
-        anonymisers: list[dict[str, Any]] = []
-        originals: dict[str, Any] = {}
-        for recipe in self.study.recipes:
-            scene = self._scene(recipe)
-            attackers = [ATTACKERS[name] for name in self.study.attackers]
-            material = prepare(scene, attackers, self.workshop)
-            anonymisers.append(self._anonymiser(recipe, scene, material))
-            for attacker in attackers:
-                for linkage in self.study.linkage:
-                    row, originals_row = self._row(recipe, attacker, linkage, material)
-                    rows.append(row)
-                    originals = originals or originals_row
-        limits = [Limit.of(*one) for one in self.study.limits.items()]
-        return {
-            "name": self.study.name,
-            "synthetic": self.study.corpus == BUILTIN,
-            "study": self.study.model_dump(mode="json") | {"corpus": Path(self.study.corpus).name},
-            "corpus": self._described(),
-            "training": self._training(),
-            "encoder": self.workshop.encoder.card.to_dict(),
-            "confidence": self.study.interval,
-            "originals": {**originals, "utility": self._original_utility()},
-            "rows": rows,
-            "anonymisers": anonymisers,
-            "limits": [found for limit in limits for found in limit.check(rows)],
-            "not_tested": list(NOT_TESTED),
-        }
+    def findings(self) -> AuditFindings:
+        """Everything that ``measures.json`` holds."""
+        rows: list[AttackRow] = []
+        anonymisers: list[AnonymiserFinding] = []
+        originals: list[OriginalsFinding] = []
+        for spec in self.study.anonymiser_specs:
+            inputs = self._inputs(spec)
+            planned = self.study.attacks_on(spec)
+            attackers = [plan.attacker for plan in planned]
+            sets = prepare_embeddings(inputs, attackers, self.cache)
+            anonymisers.append(self._anonymiser(spec, inputs, sets))
+            originals = originals or [
+                self._originals(linkage, sets) for linkage in self.study.linkage
+            ]
+            rows += [self._row(plan, sets) for plan in planned]
+        return AuditFindings(
+            name=self.study.name,
+            synthetic=self.study.corpus == BUILTIN,
+            study=self.study.public_settings(),
+            corpus=self._corpus_description(),
+            training=self._training_description(),
+            encoder=describe_encoder(self.cache.encoder),
+            confidence=self.study.interval,
+            originals=tuple(originals),
+            original_utility=self._original_utility(),
+            rows=tuple(rows),
+            anonymisers=tuple(anonymisers),
+            limits=tuple(
+                result for limit in self.study.parsed_limits for result in limit.check(rows)
+            ),
+            not_tested=NOT_TESTED,
+            trial_list=self.trial_list,
+        )
 
-    # ------------------------------------------------------------------------------- steps
+    # ------------------------------------------------------------------------------ attacks
 
-    def _kept(self, kind: str, key: str, make: Callable[[], Any]) -> Any:
-        """A result from its file, or made and written there."""
-        path = self.folder / "work" / kind / f"{key}.json"
-        if not path.is_file():
-            write_text(path, json.dumps(make(), ensure_ascii=False, allow_nan=False))
-        return json.loads(path.read_text(encoding="utf-8"))
-
-    def _vetted(self, corpus: Corpus) -> Vetted:
-        key = key_of(__version__, Speech.of(corpus).key)
-
-        def look() -> dict[str, Any]:
-            found = vet(corpus, jobs=self.jobs, progress=self.progress)
-            kept = [one.id for one in found.speech.corpus]
-            return {"kept": kept, "seconds": found.seconds, "excluded": list(found.excluded)}
-
-        found = self._kept("vetted", key, look)
-        kept = set(found["kept"])
-        chosen = corpus.select(lambda one: one.id in kept)
-        return Vetted(Speech.of(chosen), found["seconds"], tuple(found["excluded"]))
-
-    def _scene(self, recipe: Recipe) -> Scene:
-        ids = {one.id for one in (*self.enrol.corpus, *self.trial.corpus)}
-        attacked = self.whole.speech.only(ids)
+    def _inputs(self, spec: AnonymiserSpec) -> AttackInputs:
+        division = self.division
+        attacked = self.vetted.speech.with_ids(division.enrol.ids | division.trial.ids)
         secret = operators_secret(self.study.seed)
-        anonymised = self.workshop.anonymise(attacked, recipe, secret, recipe.label)
-        similar = self.study.similar
-        return Scene(
-            self.enrol,
-            self.trial,
-            self.train,
-            anonymised,
-            recipe,
-            None if similar is None else next(similar.recipes()),
+        return AttackInputs(
+            division.enrol,
+            division.trial,
+            division.train,
+            self.cache.anonymise(attacked, spec, secret, spec.label),
+            spec,
+            self.study.similar_spec,
+            trials=self.trials,
             seed=self.study.seed,
         )
 
-    def _row(
-        self, recipe: Recipe, attacker: Attacker, linkage: str, material: Material
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        manner = Manner(linkage, seed=self.study.seed)
-        self.progress(f"attacking {recipe.label} ({attacker.name})", 0, 1)
-        key = key_of(__version__, self._what(recipe, attacker), manner.to_dict())
-        folder = Path("attacks") / f"{recipe.method}-{attacker.name}-{linkage}-{key}"
-        record = attack_once(material, attacker, manner, self.folder / folder)
-        asked = (self.study.lengths, self.study.populations, self.study.interval)
-        found = self._kept(
-            "measures",
-            key_of(key, *asked),
-            lambda: measured(self.folder / folder, self.study, record, originals=False),
+    def _row(self, planned: PlannedAttack, sets: EmbeddingSets) -> AttackRow:
+        spec, attacker = planned.anonymiser, planned.attacker
+        settings = AttackSettings(planned.linkage, seed=self.study.seed)
+        self.progress(f"attacking {spec.label} ({attacker.name})", 0, 1)
+        key = self.steps.key(self._cache_key_inputs(spec, attacker), settings)
+        name = f"{spec.method}-{attacker.name}-{planned.linkage}-{key}"
+        folder = Path("attacks") / name
+        record = self._attack(self.folder / folder, sets, attacker, settings)
+        measurement = self.steps.get(
+            _MEASURES,
+            [key, self._measure_settings()],
+            lambda: self._measure(self.folder / folder, record),
         )
-        row = row_of(recipe, attacker, linkage, folder, record, found)
-        row["groups"] = groups_of(row["reidentification"], self.trial.corpus)
-        row["attributes"] = self._attributes(recipe, material)
-        return row, self._originals(key, folder, asked, record)
+        groups = group_risks(measurement.reidentification, self.division.trial.corpus)
+        attributes = self._attributes(spec, sets)
+        return attack_row(planned, folder, record, measurement, groups, attributes)
 
-    def _originals(
-        self, key: str, folder: Path, asked: tuple[Any, ...], record: dict[str, Any]
-    ) -> dict[str, Any]:
-        found = self._kept(
-            "measures",
-            key_of("originals", key, *asked),
-            lambda: measured(self.folder / folder, self.study, record, originals=True),
+    def _attack(
+        self, folder: Path, sets: EmbeddingSets, attacker: Attacker, settings: AttackSettings
+    ) -> AttackRecord:
+        """The record of an attack from its folder; the attack is made if it is not there."""
+        if not (folder / RECORD).is_file():
+            baseline = self._baseline(settings, sets)
+            result = attack(sets, attacker, settings, trainer=self.trainer, baseline=baseline)
+            write_attack(folder, result, attack_record(result, sets), sets, self.cache.store)
+        return read_record(folder)
+
+    def _originals(self, linkage: str, sets: EmbeddingSets) -> OriginalsFinding:
+        settings = AttackSettings(linkage, seed=self.study.seed)
+        division = self.division
+        key = self.steps.key(
+            FORMAT,
+            [division.enrol.key, division.trial.key, division.train.key],
+            self.cache.encoder.card.sha256,
+            self.trial_list,
+            settings,
         )
-        return originals_of(found, folder, record)
-
-    def _attributes(self, recipe: Recipe, material: Material) -> dict[str, Any]:
-        from sottovoce.audit.attributes import attributes_of
-
-        names = self.study.attributes
-        return dict(
-            self._kept(
-                "attributes",
-                key_of(__version__, self._what(recipe), names),
-                lambda: attributes_of(
-                    material["trial", "theirs"], self.trial.corpus, names, seed=self.study.seed
-                ),
-            )
+        folder = Path("attacks") / f"originals-{linkage}-{key}"
+        if not (self.folder / folder / ORIGINALS_RECORD).is_file():
+            baseline = self._baseline(settings, sets)
+            record = originals_record(baseline, settings, sets)
+            write_originals(self.folder / folder, baseline, record, sets, self.cache.store)
+        record = read_originals_record(self.folder / folder)
+        measurement = self.steps.get(
+            _MEASURES,
+            ["originals", key, self._measure_settings()],
+            lambda: self._measure(self.folder / folder, record),
         )
+        return originals_finding(linkage, folder, record, measurement)
 
-    def _anonymiser(self, recipe: Recipe, scene: Scene, material: Material) -> dict[str, Any]:
-        after = {one.id: one for one in scene.anonymised.corpus}
-        asked = self.study.utility
-        chosen = sample(self.trial.corpus, asked.utterances, self.study.seed)
-        pairs = [(one, after[one.id]) for one in chosen]
-        key = key_of(__version__, self._what(recipe), self._asked())
-        return {
-            "anonymiser": recipe.label,
-            "method": recipe.method,
-            "settings": dict(recipe.settings),
-            "card": METHODS[recipe.method].card.to_dict(),
-            "speech": str(scene.anonymised.corpus.root.relative_to(self.folder)),
-            "similarity": self._kept(
-                "similarity", key, lambda: similarity_of(material, self.study.interval)
+    def _baseline(self, settings: AttackSettings, sets: EmbeddingSets) -> Baseline:
+        """The attack on originals, made once a linkage function."""
+        if settings.linkage not in self._baselines:
+            self._baselines[settings.linkage] = attack_originals(sets, settings, self.trainer)
+        return self._baselines[settings.linkage]
+
+    def _measure(self, folder: Path, record: AttackRecord | OriginalsRecord) -> Measurement:
+        store = self.cache.store
+        enrol, trial, train = (
+            store[record.embeddings[role]] for role in ("enrol", "trial", "train")
+        )
+        trained = record.trained
+        linkage = self.trainer.linkage(trained.name, trained.settings, train)
+        return measure_attack(folder, enrol, trial, linkage, self.study)
+
+    def _attributes(
+        self, spec: AnonymiserSpec, sets: EmbeddingSets
+    ) -> dict[str, AttributeInference | NotMeasured]:
+        names, seed = self.study.attributes, self.study.seed
+        result = self.steps.get(
+            _ATTRIBUTES,
+            [self._cache_key_inputs(spec), names],
+            lambda: _Attributes(
+                infer_attributes(
+                    sets["trial", "released"], self.division.trial.corpus, names, seed=seed
+                )
             ),
-            "utility": self._kept("utility", key, lambda: self._utility(pairs, recipe.label)),
-            "examples": list(self._examples(pairs)),
-        }
+        )
+        return result.attributes
 
-    def _utility(self, pairs: list[tuple[Utterance, Utterance]], label: str) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+    # --------------------------------------------------------------------------- anonymisers
+
+    def _anonymiser(
+        self, spec: AnonymiserSpec, inputs: AttackInputs, sets: EmbeddingSets
+    ) -> AnonymiserFinding:
+        released = {utterance.id: utterance for utterance in inputs.released.corpus}
+        pairs = [(utterance, released[utterance.id]) for utterance in self._utility_sample()]
+        key = [self._cache_key_inputs(spec), self._utility_settings()]
+        utility = self.steps.get(_UTILITY, key, lambda: self._utility(pairs, spec.label))
+        return AnonymiserFinding(
+            anonymiser=spec.label,
+            method=spec.method,
+            settings=dict(spec.settings),
+            card=_method_description(spec.method),
+            speech=inputs.released.corpus.root.relative_to(self.folder).as_posix(),
+            similarity=self.steps.get(
+                _SIMILARITY,
+                key,
+                lambda: _SimilarityResult(similarity_of_trials(sets, self.study.interval)),
+            ).similarity,
+            utility=utility,
+            examples=tuple(self._examples(pairs)),
+        )
+
+    def _utility_sample(self) -> list[Utterance]:
+        return sample_utterances(
+            self.division.trial.corpus, self.study.utility.utterances, self.study.seed
+        )
+
+    def _utility(self, pairs: list[UtterancePair], label: str) -> dict[str, UtilityEstimate]:
+        estimates: dict[str, UtilityEstimate] = {}
         if self.study.utility.f0:
-            found |= sound_kept(
-                pairs,
-                jobs=self.jobs,
-                confidence=self.study.interval,
-                progress=self._show(f"comparing {label}"),
+            stage = self._stage(f"comparing {label}")
+            estimates |= self.meter.similarity_to_originals(pairs, stage)
+        return estimates | self._absolute_utility([released for _, released in pairs], label)
+
+    def _absolute_utility(
+        self, utterances: list[Utterance], label: str
+    ) -> dict[str, UtilityEstimate]:
+        """Utility that needs no originals to compare with."""
+        estimates: dict[str, UtilityEstimate] = {}
+        if self.study.utility.wer:
+            stage = self._stage(f"recognising {label}")
+            estimates["wer"] = self.meter.word_error_rate(utterances, stage)
+        if self.study.utility.quality:
+            stage = self._stage(f"rating {label}")
+            estimates["quality"] = self.meter.quality(utterances, stage)
+        return estimates
+
+    def _original_utility(self) -> dict[str, UtilityEstimate]:
+        utterances = self._utility_sample()
+        return self.steps.get(
+            _UTILITY,
+            ["originals", self.division.trial.key, self._utility_settings()],
+            lambda: self._absolute_utility(utterances, "originals"),
+        )
+
+    def _examples(self, pairs: list[UtterancePair]) -> Iterator[Example]:
+        step = max(1, len(pairs) // max(1, self.study.examples))
+        for original, released in pairs[::step][: self.study.examples]:
+            yield Example(
+                original.id,
+                original.speaker,
+                str(original.path),
+                released.path.relative_to(self.folder).as_posix(),
             )
-        return found | self._alone([after for _, after in pairs], label)
 
-    def _alone(self, utterances: list[Utterance], label: str) -> dict[str, Any]:
-        """What can be told of recordings without others to compare them with."""
-        asked = self.study.utility
-        found: dict[str, Any] = {}
-        if asked.wer:
-            found["wer"] = words_kept(
-                utterances,
-                jobs=self.jobs,
-                confidence=self.study.interval,
-                progress=self._show(f"recognising {label}"),
-            )
-        if asked.quality:
-            found["quality"] = quality(
-                utterances[:: -(-len(utterances) // RATED)],
-                jobs=self.jobs,
-                confidence=self.study.interval,
-                progress=self._show(f"rating {label}"),
-            )
-        return found
+    # ------------------------------------------------------------------------------ settings
 
-    def _original_utility(self) -> dict[str, Any]:
-        asked = self.study.utility
-        chosen = sample(self.trial.corpus, asked.utterances, self.study.seed)
-        key = key_of(__version__, self.trial.key, self._asked())
-        return dict(self._kept("originals", key, lambda: self._alone(chosen, "originals")))
+    def _cache_key_inputs(self, spec: AnonymiserSpec, attacker: Attacker | None = None) -> Json:
+        """Everything that the embeddings of an attack depend on."""
+        division = self.division
+        return to_json(
+            [
+                FORMAT,
+                [division.enrol.key, division.trial.key, division.train.key],
+                spec.method,
+                dict(spec.settings),
+                self.cache.encoder.card.sha256,
+                self.study.seed,
+                self.trial_list,
+                None if attacker is None else attacker.describe(),
+                None if self.study.similar is None else self.study.similar.model_dump(),
+            ]
+        )
 
-    # ------------------------------------------------------------------------------- words
+    def _measure_settings(self) -> Json:
+        return to_json([self.study.lengths, self.study.populations, self.study.interval])
 
-    def _what(self, recipe: Recipe, attacker: Attacker | None = None) -> list[Any]:
-        """All that an attack's embeddings follow from."""
-        speech = [self.enrol.key, self.trial.key, self.train.key]
-        similar = self.study.similar
-        return [
-            *speech,
-            recipe.method,
-            dict(recipe.settings),
-            self.workshop.encoder.card.sha256,
-            self.study.seed,
-            None if attacker is None else attacker.name,
-            None if similar is None else similar.model_dump(),
-        ]
+    def _utility_settings(self) -> Json:
+        """Everything that utility depends on besides the speech."""
+        settings = self.study.utility
+        return to_json(
+            [
+                settings.model_dump(),
+                self.study.interval,
+                self.study.seed,
+                self.meter.availability(),
+            ]
+        )
 
-    def _asked(self) -> list[Any]:
-        """All that utility follows from, besides the speech."""
-        return [self.study.utility.model_dump(), self.study.interval, self.study.seed, installed()]
-
-    def _show(self, label: str) -> Progress:
+    def _stage(self, label: str) -> Progress:
         return lambda done, total: self.progress(label, done, total)
 
-    def _examples(self, pairs: list[tuple[Utterance, Utterance]]) -> Iterator[dict[str, Any]]:
-        step = max(1, len(pairs) // max(1, self.study.examples))
-        for before, after in pairs[::step][: self.study.examples]:
-            yield {
-                "utterance": before.id,
-                "speaker": before.speaker,
-                "original": str(before.path),
-                "anonymised": str(after.path.relative_to(self.folder)),
-            }
+    # --------------------------------------------------------------------------- descriptions
 
-    def _described(self) -> dict[str, Any]:
-        corpus = self.whole.speech.corpus
+    def _corpus_description(self) -> CorpusDescription:
+        corpus = self.vetted.speech.corpus
         genders: dict[str, int] = {}
-        for own in corpus.by_speaker().values():
-            gender = next((one.gender for one in own if one.gender), "")
+        for utterances in corpus.by_speaker().values():
+            gender = next((utterance.gender for utterance in utterances if utterance.gender), "")
             genders[gender] = genders.get(gender, 0) + 1
-        return {
-            "name": corpus.name,
-            "speakers": len(corpus.speakers),
-            "attacked_speakers": len(self.trial.corpus.speakers),
-            "utterances": len(corpus),
-            "hours": round(self.whole.seconds / 3600, 4),
-            "genders": genders,
-            "enrol": len(self.enrol.corpus),
-            "trial": len(self.trial.corpus),
-            "excluded": list(self.left_out),
-        }
+        return CorpusDescription(
+            name=corpus.name,
+            speakers=len(corpus.speakers),
+            attacked_speakers=len(self.division.trial.corpus.speakers),
+            utterances=len(corpus),
+            hours=round(self.vetted.seconds / 3600, 4),
+            genders=genders,
+            enrol=len(self.division.enrol.corpus),
+            trial=len(self.division.trial.corpus),
+            excluded=(*self.vetted.excluded, *self.division.left_out),
+        )
 
-    def _training(self) -> dict[str, Any]:
-        corpus = self.train.corpus
-        excluded = [] if self.others is None else list(self.others.excluded)
-        own = self.others is None
-        return {
-            "name": corpus.name,
-            "speakers": len(corpus.speakers),
-            "utterances": len(corpus),
-            "part_of_corpus": own,
-            "excluded": excluded,
-        }
+    def _training_description(self) -> TrainingDescription:
+        corpus = self.division.train.corpus
+        return TrainingDescription(
+            name=corpus.name,
+            speakers=len(corpus.speakers),
+            utterances=len(corpus),
+            part_of_corpus=self.vetted_train is None,
+            excluded=() if self.vetted_train is None else self.vetted_train.excluded,
+        )
+
+
+def _method_description(method: str) -> MethodDescription:
+    card = METHODS[method].card
+    return MethodDescription(
+        name=card.name,
+        summary=card.summary,
+        keeps=card.keeps,
+        leaks=card.leaks,
+        reversible=card.reversible,
+        reference=card.reference,
+        settings={
+            setting.name: SettingDescription(
+                _plain_setting(setting.default), setting.range, setting.help
+            )
+            for setting in card.settings
+        },
+    )
+
+
+def _plain_setting(value: SettingValue) -> Setting:
+    """The value of a setting for results; of a path only the file name."""
+    return value.name if isinstance(value, Path) else value
 
 
 # =================================================================================== the folder
 
 
-def _refuse_strangers(folder: Path) -> None:
-    """Refuse a folder with something in it that no audit left."""
+def _check_folder(folder: Path) -> None:
+    """Refuse a folder with other content, or with an audit of another version."""
     if not folder.exists():
         return
     if not folder.is_dir():
-        raise InputError(f"{folder}: a file; name a folder for the audit")
-    present = {path.name for path in folder.iterdir()} - {".sottovoce.lock"}
-    if present and not present & {"work", "measures.json"}:
-        raise InputError(f"{folder}: there is something else in it; name a new folder")
+        raise InputError(f"{folder}: a file; name a folder for the audit", code="exists")
+    present = {path.name for path in folder.iterdir()} - {LOCK}
+    if MEASURES in present:
+        check_format(folder)
+    elif present and "work" not in present:
+        raise InputError(
+            f"{folder}: it has other content; name a new folder for the audit", code="exists"
+        )
 
 
-def _write(findings: dict[str, Any], folder: Path, study: Study, audio: bool) -> None:
+def _write(findings: AuditFindings, folder: Path, study: Study, audio: bool) -> None:
     """All files of the audit; the report last."""
-    from sottovoce.audit.typed_findings import typed_findings
     from sottovoce.report.audit import render
 
-    write_json(folder / "measures.json", findings)
-    table = io.BytesIO()
-    tidy(findings).write_parquet(table)
-    write_bytes(folder / "measures.parquet", table.getvalue())
-    write_json(folder / "provenance.json", provenance(study, findings))
-    write_text(
-        folder / "report.html", render(typed_findings(findings, folder), folder, audio=audio)
-    )
-
-
-def write_json(path: Path, data: dict[str, Any]) -> None:
-    """Write JSON for people and programs alike."""
-    write_text(path, json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    write_findings(folder, findings, describe_provenance(study, findings))
+    write_text(folder / REPORT, render(findings, folder, audio=audio))

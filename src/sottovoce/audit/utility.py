@@ -1,27 +1,23 @@
-"""What anonymised speech is still good for: words, pitch, length and loudness kept."""
+"""Utility of anonymised speech: words, pitch, length, loudness and estimated quality."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from importlib.util import find_spec
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
-from sottovoce.asr import moonshine as recognising
 from sottovoce.asr.normalise import normalise
-from sottovoce.asr.recogniser import (
-    DEFAULT_RECOGNISER,
-    Recogniser,
-    make_recogniser,
-    understands,
-)
+from sottovoce.asr.recogniser import RECOGNISERS, Recogniser, make_recogniser, understands
 from sottovoce.core.errors import SottovoceError, TooFewError
 from sottovoce.core.parallel import map_ahead
 from sottovoce.core.types import Audio, Progress
 from sottovoce.corpus.audio import load_audio
 from sottovoce.corpus.utterance import Corpus, Utterance
-from sottovoce.measure import quality as rating
+from sottovoce.findings import UtilityEstimate
+from sottovoce.measure import quality
 from sottovoce.measure.utility import (
     WordErrors,
     average,
@@ -35,149 +31,236 @@ from sottovoce.signal.fbank import RATE
 from sottovoce.signal.world import find_f0
 
 Item = TypeVar("Item")
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
-RATED = 24
+MAX_RATED = 24
 """Recordings whose quality is estimated, at most: each costs half a second."""
 
 
-def installed() -> list[str]:
-    """Optional packages with models that are there: what could not be measured may be later."""
-    return [name for name in (recognising.PACKAGE, rating.PACKAGE) if find_spec(name) is not None]
+def sample_utterances(corpus: Corpus, most: int, seed: int) -> list[Utterance]:
+    """Sample utterances so that every speaker is there about equally often.
 
+    Parameters
+    ----------
+    corpus : Corpus
+        What is sampled from.
+    most : int
+        How many utterances to return at most.
+    seed : int
+        Of the sample.
 
-def sample(corpus: Corpus, most: int, seed: int) -> list[Utterance]:
-    """At most so many utterances, in the corpus's order, every speaker about equally often."""
+    Returns
+    -------
+    list of Utterance
+        In the order of the corpus.
+    """
     rng = np.random.default_rng(seed)
-    order = {one.id: i for i, one in enumerate(corpus)}
-    left = [list(rng.permutation(len(own))) for own in corpus.by_speaker().values()]
+    position = {utterance.id: i for i, utterance in enumerate(corpus)}
+    by_speaker = list(corpus.by_speaker().values())
+    remaining = [list(rng.permutation(len(utterances))) for utterances in by_speaker]
     chosen: list[Utterance] = []
-    own_of = list(corpus.by_speaker().values())
-    while len(chosen) < most and any(left):
-        for own, rest in zip(own_of, left, strict=True):
-            if rest and len(chosen) < most:
-                chosen.append(own[int(rest.pop())])
-    return sorted(chosen, key=lambda one: order[one.id])
+    while len(chosen) < most and any(remaining):
+        for utterances, numbers in zip(by_speaker, remaining, strict=True):
+            if numbers and len(chosen) < most:
+                chosen.append(utterances[int(numbers.pop())])
+    return sorted(chosen, key=lambda utterance: position[utterance.id])
 
 
-def words_kept(
-    utterances: Sequence[Utterance],
-    *,
-    recogniser_name: str = DEFAULT_RECOGNISER,
-    jobs: int = 2,
-    confidence: float,
-    progress: Progress | None,
-) -> dict[str, Any]:
-    """Word error rate of a recogniser, or a note why there is none."""
-    spoken = [
-        utterance
-        for utterance in utterances
-        if utterance.transcript.strip() and understands(recogniser_name, utterance.language)
-    ]
-    if not spoken:
-        return {
-            "note": f"no transcripts in a language that {recogniser_name} understands: "
-            "the word error rate was not measured"
-        }
-    try:
-        recogniser = make_recogniser(recogniser_name)
-    except SottovoceError as error:
-        return {"note": f"the word error rate was not measured: {error}"}
+class UtilityMeter:
+    """Measures utility with one recogniser, which is loaded when first used.
 
-    def one(utterance: Utterance) -> WordErrors:
-        return _errors(utterance, recogniser)
+    Parameters
+    ----------
+    recogniser : str
+        A name in ``RECOGNISERS``.
+    confidence : float
+        Of the intervals, between 0 and 1.
+    jobs : int, default 2
+        How many recordings are processed at a time.
+    """
 
-    errors = _all(one, spoken, jobs, progress)
-    rate = word_error_rate(
-        errors,
-        [one.speaker for one in spoken],
-        confidence=confidence,
-        rng=np.random.default_rng(0),
-    )
-    return {
-        **rate.to_dict(),
-        "utterances": len(spoken),
-        "words": sum(one.words for one in errors),
-        "recogniser": recogniser_name,
-    }
+    def __init__(self, recogniser: str, *, confidence: float, jobs: int = 2) -> None:
+        self.recogniser = recogniser
+        self.confidence = confidence
+        self.jobs = jobs
 
+    @cached_property
+    def _loaded_recogniser(self) -> Recogniser | SottovoceError:
+        try:
+            return make_recogniser(self.recogniser)
+        except SottovoceError as error:
+            return error
 
-def _errors(utterance: Utterance, recogniser: Recogniser) -> WordErrors:
-    heard = recogniser.transcribe(load_audio(utterance, RATE), RATE)
-    return word_errors(normalise(utterance.transcript), normalise(heard))
+    def availability(self) -> list[bool]:
+        """Return whether recogniser and quality model are installed.
 
+        Results depend on it: what could not be measured may be measured later.
+        """
+        return [
+            not isinstance(self._loaded_recogniser, SottovoceError),
+            find_spec(quality.PACKAGE) is not None,
+        ]
 
-def quality(
-    utterances: Sequence[Utterance], *, jobs: int = 2, confidence: float, progress: Progress | None
-) -> dict[str, Any]:
-    """How good recordings sound, as a network estimates it, or a note why that is not known."""
-    try:
-        model = rating.QualityModel()
-    except SottovoceError as error:
-        return {"note": f"not estimated: {error}"}
+    def word_error_rate(
+        self, utterances: Sequence[Utterance], progress: Progress | None
+    ) -> UtilityEstimate:
+        """Measure the word error rate of the recogniser.
 
-    def one(utterance: Utterance) -> float:
-        return model.overall(load_audio(utterance, RATE))
+        Parameters
+        ----------
+        utterances : sequence of Utterance
+            Those with a transcript in a language that the recogniser understands are used.
+        progress : Progress or None
+            Called after each recording.
 
-    found = _all(one, utterances, jobs, progress)
-    speakers = [one.speaker for one in utterances]
-    return {**_averaged(found, speakers, confidence), "model": rating.MODEL}
+        Returns
+        -------
+        UtilityEstimate
+            With a note in place of a value if there are no transcripts or no recogniser.
+        """
+        transcribed = [
+            utterance
+            for utterance in utterances
+            if utterance.transcript.strip() and understands(self.recogniser, utterance.language)
+        ]
+        if not transcribed:
+            languages = ", ".join(sorted(RECOGNISERS[self.recogniser].languages))
+            return _not_measured(
+                f"no transcripts in a language that {self.recogniser} understands ({languages}): "
+                "the word error rate was not measured"
+            )
+        recogniser = self._loaded_recogniser
+        if isinstance(recogniser, SottovoceError):
+            return _not_measured(f"the word error rate was not measured: {recogniser}")
 
+        def count_errors(utterance: Utterance) -> WordErrors:
+            return _word_errors(utterance, recogniser)
 
-def sound_kept(
-    pairs: Sequence[tuple[Utterance, Utterance]],
-    *,
-    jobs: int = 2,
-    confidence: float,
-    progress: Progress | None,
-) -> dict[str, Any]:
-    """Pitch, length and loudness of anonymised recordings against their originals."""
-
-    def one(pair: tuple[Utterance, Utterance]) -> tuple[float | None, float, float]:
-        before, after = (load_audio(each, RATE) for each in pair)
-        return (
-            _pitch_kept(before, after),
-            duration_ratio(len(before), len(after)),
-            loudness_difference(before, after),
+        errors = self._map(count_errors, transcribed, progress)
+        try:
+            rate = word_error_rate(
+                errors,
+                [utterance.speaker for utterance in transcribed],
+                confidence=self.confidence,
+                rng=np.random.default_rng(0),
+            )
+        except TooFewError as error:
+            return _not_measured(f"the word error rate was not measured: {error}")
+        return UtilityEstimate(
+            rate.value,
+            rate.low,
+            rate.high,
+            rate.resampled,
+            utterances=len(transcribed),
+            words=sum(count.words for count in errors),
+            recogniser=self.recogniser,
         )
 
-    found = _all(one, pairs, jobs, progress)
-    speakers = [before.speaker for before, _ in pairs]
-    names = ("f0_correlation", "duration_ratio", "loudness_difference_db")
-    return {
-        name: _averaged([row[i] for row in found], speakers, confidence)
-        for i, name in enumerate(names)
-    }
+    def quality(
+        self, utterances: Sequence[Utterance], progress: Progress | None
+    ) -> UtilityEstimate:
+        """Estimate with a network how good recordings sound.
+
+        Parameters
+        ----------
+        utterances : sequence of Utterance
+            At most :data:`MAX_RATED` of them, evenly spaced, are rated.
+        progress : Progress or None
+            Called after each recording.
+
+        Returns
+        -------
+        UtilityEstimate
+            With a note in place of a value if the network is not installed.
+        """
+        try:
+            model = quality.QualityModel()
+        except SottovoceError as error:
+            return _not_measured(f"not estimated: {error}")
+
+        def rate(utterance: Utterance) -> float:
+            return model.overall(load_audio(utterance, RATE))
+
+        rated = utterances[:: -(-len(utterances) // MAX_RATED)]
+        values = self._map(rate, rated, progress)
+        speakers = [utterance.speaker for utterance in rated]
+        return self._average(values, speakers, model=quality.MODEL)
+
+    def similarity_to_originals(
+        self, pairs: Sequence[tuple[Utterance, Utterance]], progress: Progress | None
+    ) -> dict[str, UtilityEstimate]:
+        """Compare pitch, length and loudness of anonymised recordings with their originals.
+
+        Parameters
+        ----------
+        pairs : sequence of (Utterance, Utterance)
+            Original and anonymised recording.
+        progress : Progress or None
+            Called after each pair.
+
+        Returns
+        -------
+        dict
+            ``f0_correlation``, ``duration_ratio`` and ``loudness_difference_db``.
+        """
+
+        def compare(pair: tuple[Utterance, Utterance]) -> tuple[float | None, float, float]:
+            original, anonymised = (load_audio(utterance, RATE) for utterance in pair)
+            return (
+                _pitch_correlation(original, anonymised),
+                duration_ratio(len(original), len(anonymised)),
+                loudness_difference(original, anonymised),
+            )
+
+        rows = self._map(compare, pairs, progress)
+        speakers = [original.speaker for original, _ in pairs]
+        names = ("f0_correlation", "duration_ratio", "loudness_difference_db")
+        return {
+            name: self._average([row[i] for row in rows], speakers) for i, name in enumerate(names)
+        }
+
+    def _map(
+        self,
+        function: Callable[[Item], Result],
+        items: Sequence[Item],
+        progress: Progress | None,
+    ) -> list[Result]:
+        """Results in the order of the items."""
+        results = []
+        pending = map_ahead(function, items, workers=self.jobs, ahead=4 * self.jobs)
+        for done, (_, result) in enumerate(pending, 1):
+            results.append(result)
+            if progress:
+                progress(done, len(items))
+        return results
+
+    def _average(
+        self, values: Sequence[float | None], speakers: Sequence[str], model: str | None = None
+    ) -> UtilityEstimate:
+        """Mean over speakers of the values that there are."""
+        known = [(v, speaker) for v, speaker in zip(values, speakers, strict=True) if v is not None]
+        if not known:
+            return _not_measured("too little voiced speech to tell")
+        numbers, names = zip(*known, strict=True)
+        mean = average(list(numbers), list(names), confidence=self.confidence)
+        return UtilityEstimate(
+            mean.value, mean.low, mean.high, mean.resampled, utterances=len(known), model=model
+        )
 
 
-def _all(
-    look: Callable[[Item], Found], items: Sequence[Item], jobs: int, progress: Progress | None
-) -> list[Found]:
-    """What is found in each, in order, while the progress is shown."""
-    found = []
-    for done, (_, one) in enumerate(map_ahead(look, items, workers=jobs, ahead=4 * jobs), 1):
-        found.append(one)
-        if progress:
-            progress(done, len(items))
-    return found
+def _not_measured(note: str) -> UtilityEstimate:
+    return UtilityEstimate(None, note=note)
 
 
-def _pitch_kept(before: Audio, after: Audio) -> float | None:
-    tracks = (find_f0(one.astype(np.float64))[0] for one in (before, after))
+def _word_errors(utterance: Utterance, recogniser: Recogniser) -> WordErrors:
+    recognised = recogniser.transcribe(load_audio(utterance, RATE), RATE)
+    language = utterance.language
+    return word_errors(normalise(utterance.transcript, language), normalise(recognised, language))
+
+
+def _pitch_correlation(original: Audio, anonymised: Audio) -> float | None:
+    tracks = (find_f0(audio.astype(np.float64))[0] for audio in (original, anonymised))
     try:
         return f0_correlation(*tracks)
     except TooFewError:
         return None
-
-
-def _averaged(
-    values: Sequence[float | None], speakers: Sequence[str], confidence: float
-) -> dict[str, Any]:
-    kept = [(v, who) for v, who in zip(values, speakers, strict=True) if v is not None]
-    if not kept:
-        return {"note": "too little voiced speech to tell"}
-    numbers, names = zip(*kept, strict=True)
-    return {
-        **average(list(numbers), list(names), confidence=confidence).to_dict(),
-        "utterances": len(kept),
-    }

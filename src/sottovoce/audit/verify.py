@@ -2,232 +2,247 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import ValidationError
 
-from sottovoce.audit.attributes import attributes_of
-from sottovoce.audit.comparing import AGAIN, compare, compare_tables, read_table
-from sottovoce.audit.config import Study, complaint
-from sottovoce.audit.limits import Limit
-from sottovoce.audit.measuring import groups_of, similarity_of
-from sottovoce.audit.replay import Repetition, steps_of
-from sottovoce.audit.tidy import tidy
+from sottovoce.attack.attributes import infer_attributes
+from sottovoce.attack.trial_pairs import describe_trials
+from sottovoce.audit.comparing import compare, compare_tables, read_table
+from sottovoce.audit.measuring import group_risks, similarity_of_trials
+from sottovoce.audit.replay import Replay
+from sottovoce.audit.study import Study, describe_defect
 from sottovoce.core.errors import InputError, UsageError
-from sottovoce.core.files import read_json
-from sottovoce.core.types import StageProgress
+from sottovoce.core.records import Record
+from sottovoce.core.types import Names, StageProgress
 from sottovoce.corpus.manifest import NAME, read_manifest
 from sottovoce.corpus.utterance import Corpus
+from sottovoce.findings import AttackRow, AuditFindings, OriginalsFinding
+from sottovoce.findings.files import (
+    MEASURES,
+    PROVENANCE,
+    TABLE,
+    findings_table,
+    read_findings,
+    read_provenance,
+)
 
-FINDINGS = "measures.json"
-TABLE = "measures.parquet"
-PROVENANCE = "provenance.json"
-CHECKED = ("scores", "attacks", "trust", "measures", "similarity", "limits", "measures.parquet")
+CHECKED = ("scores", "attacks", "trust", "measures", "similarity", "limits", TABLE)
 """What follows from the stored embeddings."""
 UNCHECKED = (
     "whether the embeddings are those of the recordings",
     "utility and examples",
-    "what else is told of corpora, encoder and anonymisers",
+    "other descriptions of corpora, encoder and anonymisers",
     "report.html",
 )
-"""What cannot be told without the recordings."""
+"""What cannot be checked without the recordings."""
 LABELLED = "attributes and groups"
-"""What can be told if the manifest of the anonymised speech, with its labels, is there."""
+"""What can be checked if the manifest of the anonymised speech, with its labels, is there."""
 
 
 @dataclass(frozen=True, slots=True)
-class Verification:
-    """What differs, and what was not looked at."""
+class Verification(Record):
+    """What differs, what was checked and what was not."""
 
     differences: tuple[str, ...]
+    """Each with its file or its place in ``measures.json``."""
     checked: tuple[str, ...]
     unchecked: tuple[str, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """By name."""
-        return {name: list(getattr(self, name)) for name in self.__slots__}
-
 
 def verify(folder: Path, *, progress: StageProgress | None = None) -> Verification:
-    """Attack and measure again; what differs, by its file or its place in ``measures.json``."""
-    findings = load(folder)
-    study = _study(folder / FINDINGS, findings["study"])
-    other = _other_study(findings, study)
-    if other:
-        return Verification(tuple(other), ("rows of the study",), (*CHECKED, LABELLED, *UNCHECKED))
-    places = [Path(row["folder"]) for row in findings["rows"]]
-    again = Repetition(folder, study, steps_of(study), places)
-    rows, differences = [], list[str]()
-    originals: dict[str, Any] = {}
-    for number, stored in enumerate(findings["rows"]):
-        if progress:
-            progress("verifying", number, len(places))
-        record = again.record(number)
-        rows.append(again.row(number, record))
-        originals = originals or again.originals(record)
-        wanted = {name: stored[name] for name in stored if name not in ("groups", "attributes")}
-        differences += compare(wanted, rows[-1], f"rows.{number}")
-    wanted = {name: one for name, one in findings["originals"].items() if name != "utility"}
-    differences += compare(wanted, originals, "originals")
-    found, unlabelled = _of_speech(findings, again, rows)
-    differences += found
-    limits = [Limit.of(*one) for one in study.limits.items()]
-    checked = [one for limit in limits for one in limit.check(rows)]
-    differences += compare(findings["limits"], checked, "limits")
-    differences += _told(findings, study, again)
-    differences += _beside(folder, findings, {"rows": rows, "originals": originals})
-    labelled = () if unlabelled else (LABELLED,)
-    return Verification(
-        tuple(dict.fromkeys([*again.differences, *differences])),
-        (*CHECKED, *labelled),
-        (*UNCHECKED, *((f"{LABELLED}: {unlabelled} is not there",) if unlabelled else ())),
-    )
+    """Repeat attacks and measures from the stored embeddings, and compare.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the audit.
+    progress : StageProgress, optional
+        Called before each attack.
+
+    Raises
+    ------
+    InputError
+        For a file that is missing or damaged; ``old-format`` for an audit of another version.
+    """
+    findings = read_findings(folder)
+    _check_places(findings, folder / MEASURES)
+    study = _study(folder / MEASURES, findings.study)
+    mismatches = _compare_with_study(findings, study)
+    if mismatches:
+        unchecked = (*CHECKED, LABELLED, *UNCHECKED)
+        return Verification(tuple(mismatches), ("rows of the study",), unchecked)
+    return _Verifier(folder, study, findings).verify(progress)
 
 
-def _other_study(findings: dict[str, Any], study: Study) -> list[str]:
-    """Rows and anonymisers that are not those of the study."""
-    steps = [step.to_dict() for step in steps_of(study)]
-    recipes = [
-        {"anonymiser": one.label, "method": one.method, "settings": dict(one.settings)}
-        for one in study.recipes
+class _Verifier:
+    """Compares the findings of an audit with those of a replay."""
+
+    def __init__(self, folder: Path, study: Study, findings: AuditFindings) -> None:
+        self.folder, self.study, self.findings = folder, study, findings
+        self.replay = Replay.of(folder, study, findings)
+
+    def verify(self, progress: StageProgress | None) -> Verification:
+        stored_rows = self.findings.rows
+        rows: list[AttackRow] = []
+        differences: list[str] = []
+        for number, stored in enumerate(stored_rows):
+            if progress:
+                progress("verifying", number, len(stored_rows))
+            rows.append(self.replay.row(number))
+            unlabelled = replace(stored, groups={}, attributes={})
+            differences += compare(unlabelled, rows[-1], f"rows.{number}")
+        originals = [
+            self.replay.originals(number, Path(stored.score_file).parent)
+            for number, stored in enumerate(self.findings.originals)
+        ]
+        differences += compare(self.findings.originals, originals, "originals")
+        labelled, missing_manifest = self._compare_speech(rows)
+        differences += labelled
+        results = [result for limit in self.study.parsed_limits for result in limit.check(rows)]
+        differences += compare(self.findings.limits, results, "limits")
+        differences += self._compare_descriptions()
+        differences += self._compare_other_files(rows, originals)
+        checked = CHECKED if missing_manifest else (*CHECKED, LABELLED)
+        missing = (f"{LABELLED}: {missing_manifest} is not there",) if missing_manifest else ()
+        return Verification(
+            tuple(dict.fromkeys([*self.replay.differences, *differences])),
+            checked,
+            (*UNCHECKED, *missing),
+        )
+
+    def _compare_speech(self, rows: Sequence[AttackRow]) -> tuple[list[str], str]:
+        """Differences in similarity, attributes and groups; a manifest that is missing."""
+        lines: list[str] = []
+        missing_manifest = ""
+        for number, anonymiser in enumerate(self.findings.anonymisers):
+            numbers = [i for i, row in enumerate(rows) if row.anonymiser == anonymiser.anonymiser]
+            sets = self.replay.sets(numbers[0])
+            similarity = similarity_of_trials(sets, self.study.interval)
+            lines += compare(anonymiser.similarity, similarity, f"anonymisers.{number}.similarity")
+            trial = sets["trial", "released"]
+            manifest = self.folder / anonymiser.speech / NAME
+            if not manifest.is_file():
+                missing_manifest = str(manifest)
+                continue
+            corpus = _read_trials(manifest, trial.utterances)
+            attributes = infer_attributes(
+                trial, corpus, self.study.attributes, seed=self.study.seed
+            )
+            for i in numbers:
+                stored = self.findings.rows[i]
+                groups = group_risks(rows[i].reidentification, corpus)
+                lines += compare(stored.groups, groups, f"rows.{i}.groups")
+                lines += compare(stored.attributes, attributes, f"rows.{i}.attributes")
+        return lines, missing_manifest
+
+    def _compare_descriptions(self) -> list[str]:
+        """Differences in what is said of the study and, as far as embedded, of the speech."""
+        findings = self.findings
+        lines = compare(findings.name, self.study.name, "name")
+        lines += compare(findings.confidence, self.study.interval, "confidence")
+        trials = self.replay.trials
+        description = None if trials is None else describe_trials(trials)
+        lines += compare(findings.trial_list, description, "trial_list")
+        sets = self.replay.sets(0)
+        enrol, trial, train = (
+            sets["enrol", "original"],
+            sets["trial", "original"],
+            sets["train", "original"],
+        )
+        for place, stored, counted in (
+            ("corpus.attacked_speakers", findings.corpus.attacked_speakers, len(trial.names)),
+            ("corpus.enrol", findings.corpus.enrol, len(enrol)),
+            ("corpus.trial", findings.corpus.trial, len(trial)),
+            ("training.speakers", findings.training.speakers, len(train.names)),
+            ("training.utterances", findings.training.utterances, len(train)),
+        ):
+            lines += compare(stored, counted, place)
+        return lines
+
+    def _compare_other_files(
+        self, rows: Sequence[AttackRow], originals: Sequence[OriginalsFinding]
+    ) -> list[str]:
+        """Differences in the files that say the same as ``measures.json``."""
+        recomputed = replace(self.findings, rows=tuple(rows), originals=tuple(originals))
+        table = findings_table(recomputed)
+        lines = compare_tables(read_table(self.folder / TABLE), table, TABLE)
+        provenance = read_provenance(self.folder)
+        lines += compare(provenance.study, self.findings.study, f"{PROVENANCE}.study")
+        lines += compare(provenance.encoder, self.findings.encoder, f"{PROVENANCE}.encoder")
+        return lines
+
+
+def _compare_with_study(findings: AuditFindings, study: Study) -> list[str]:
+    """Rows, originals and anonymisers that are not those of the study."""
+    planned = [
+        {
+            "anonymiser": attack.anonymiser.label,
+            "method": attack.anonymiser.method,
+            "settings": dict(attack.anonymiser.settings),
+            "attacker": attack.attacker.name,
+            "linkage": attack.linkage,
+        }
+        for attack in study.attacks
     ]
-    lines = []
-    for part, wanted in (("rows", steps), ("anonymisers", recipes)):
-        stored = [{name: one[name] for name in wanted[0]} for one in findings[part]]
-        lines += compare(stored, wanted, part)
-    owners: dict[str, Any] = {}
-    for number, (row, step) in enumerate(zip(findings["rows"], steps, strict=False)):
-        if owners.setdefault(row["folder"], step) != step:
-            lines.append(f"rows.{number}.folder: {row['folder']} is that of another row")
+    rows = [
+        {
+            "anonymiser": row.anonymiser,
+            "method": row.method,
+            "settings": row.settings,
+            "attacker": row.attacker,
+            "linkage": row.linkage,
+        }
+        for row in findings.rows
+    ]
+    lines = compare(rows, planned, "rows")
+    lines += compare(
+        [(found.anonymiser, found.method, found.settings) for found in findings.anonymisers],
+        [(spec.label, spec.method, dict(spec.settings)) for spec in study.anonymiser_specs],
+        "anonymisers",
+    )
+    linkages = [originals.linkage for originals in findings.originals]
+    lines += compare(linkages, study.linkage, "originals")
+    owners: dict[str, int] = {}
+    for number, row in enumerate(findings.rows[: len(planned)]):
+        owner = owners.setdefault(row.folder, number)
+        if planned[owner] != planned[number]:
+            lines.append(f"rows.{number}.folder: {row.folder} is that of another row")
     return lines
 
 
-def _told(findings: dict[str, Any], study: Study, again: Repetition) -> list[str]:
-    """What differs in what is told of the study, and of the speech as far as it was embedded."""
-    lines = compare(findings.get("name"), study.name, "name")
-    lines += compare(findings["confidence"], study.interval, "confidence")
-    material = again.material(0)
-    enrol, trial, train = (material[part, "original"] for part in ("enrol", "trial", "train"))
-    counts: dict[str, dict[str, int]] = {
-        "corpus": {
-            "attacked_speakers": len(trial.names),
-            "enrol": len(enrol),
-            "trial": len(trial),
-        },
-        "training": {"speakers": len(train.names), "utterances": len(train)},
+def _check_places(findings: AuditFindings, path: Path) -> None:
+    """Refuse places of files that are not in the audit, and an audit without rows."""
+    if not findings.rows:
+        raise InputError(f"{path}: rows: there are none; run the audit again", code="wrong-shape")
+    places = {
+        **{f"rows.{i}.folder": row.folder for i, row in enumerate(findings.rows)},
+        **{f"originals.{i}.score_file": o.score_file for i, o in enumerate(findings.originals)},
+        **{f"anonymisers.{i}.speech": a.speech for i, a in enumerate(findings.anonymisers)},
     }
-    for part, wanted in counts.items():
-        lines += compare({name: findings[part].get(name) for name in wanted}, wanted, part)
-    return lines
+    for name, text in places.items():
+        place = Path(text)
+        if not text or place.is_absolute() or ".." in place.parts or "\0" in text:
+            raise InputError(
+                f"{path}: {name}: {place} is not in the audit", code="outside-the-audit"
+            )
 
 
-def _of_speech(
-    findings: dict[str, Any], again: Repetition, rows: list[dict[str, Any]]
-) -> tuple[list[str], str]:
-    """What differs in similarity, attributes and groups; a manifest that is missing for these."""
-    lines, unlabelled = list[str](), ""
-    study = again.study
-    for number, anonymiser in enumerate(findings["anonymisers"]):
-        own = [i for i, row in enumerate(rows) if row["anonymiser"] == anonymiser["anonymiser"]]
-        material = again.material(own[0])
-        similar = similarity_of(material, study.interval)
-        lines += compare(anonymiser["similarity"], similar, f"anonymisers.{number}.similarity")
-        trial = material["trial", "theirs"]
-        manifest = again.folder / anonymiser["speech"] / NAME
-        if not manifest.is_file():
-            unlabelled = str(manifest)
-            continue
-        corpus = _trials(manifest, trial.utterances)
-        attributes = attributes_of(trial, corpus, study.attributes, seed=study.seed)
-        for i in own:
-            groups = groups_of(rows[i]["reidentification"], corpus)
-            lines += compare(findings["rows"][i]["groups"], groups, f"rows.{i}.groups")
-            stored = findings["rows"][i]["attributes"]
-            lines += compare(stored, attributes, f"rows.{i}.attributes")
-    return lines, unlabelled
-
-
-def _trials(manifest: Path, ids: Any) -> Corpus:
+def _read_trials(manifest: Path, ids: Names | None) -> Corpus:
     wanted = set() if ids is None else set(ids.tolist())
-    return read_manifest(manifest).select(lambda one: one.id in wanted)
+    return read_manifest(manifest).select(lambda utterance: utterance.id in wanted)
 
 
-def _beside(folder: Path, findings: dict[str, Any], again: dict[str, Any]) -> list[str]:
-    """What differs in the files that say the same as ``measures.json``."""
-    lines = compare_tables(read_table(folder / TABLE), tidy(again), TABLE)
-    made = read_json(folder / PROVENANCE, AGAIN)
-    wanted = {name: findings[name] for name in ("study", "encoder")}
-    return lines + compare({name: made.get(name) for name in wanted}, wanted, PROVENANCE)
-
-
-# ============================================================================ what is stored
-
-
-class _Row(BaseModel):
-    anonymiser: str
-    method: str
-    settings: dict[str, Any]
-    attacker: str
-    linkage: str
-    linked_with: str
-    trained: dict[str, Any]
-    trust: dict[str, Any]
-    folder: str = Field(min_length=1)
-    measures: dict[str, dict[str, Any]]
-    reidentification: dict[str, Any]
-    groups: dict[str, Any]
-    attributes: dict[str, Any]
-
-
-class _Anonymiser(BaseModel):
-    anonymiser: str
-    method: str
-    settings: dict[str, Any]
-    speech: str
-    similarity: dict[str, Any]
-
-
-class _Originals(BaseModel):
-    linked_with: str
-    measures: dict[str, dict[str, Any]]
-    reidentification: dict[str, Any]
-
-
-class _Findings(BaseModel):
-    """What every ``measures.json`` has; there is more."""
-
-    study: dict[str, Any]
-    corpus: dict[str, Any]
-    training: dict[str, Any]
-    encoder: dict[str, Any]
-    confidence: float
-    originals: _Originals
-    rows: list[_Row] = Field(min_length=1)
-    anonymisers: list[_Anonymiser]
-    limits: list[dict[str, Any]]
-
-
-def load(folder: Path) -> dict[str, Any]:
-    """What ``measures.json`` of an audit says."""
-    path = folder / FINDINGS
-    findings = read_json(path, AGAIN)
+def _study(path: Path, content: Mapping[str, object]) -> Study:
     try:
-        _Findings.model_validate(findings)
+        study = Study.model_validate(content)
+        study.check()
     except ValidationError as error:
-        raise InputError(f"{path}: {complaint(error)}; run the audit again") from None
-    for number, row in enumerate(findings["rows"]):
-        place = Path(row["folder"])
-        if place.is_absolute() or ".." in place.parts or "\0" in row["folder"]:
-            raise InputError(f"{path}: rows.{number}.folder: {place} is not in the audit")
-    return findings
-
-
-def _study(path: Path, given: dict[str, Any]) -> Study:
-    try:
-        return Study.model_validate(given).checked()
-    except ValidationError as error:
-        raise InputError(f"{path}: study.{complaint(error)}; run the audit again") from None
+        raise InputError(
+            f"{path}: study.{describe_defect(error)}; run the audit again", code="wrong-shape"
+        ) from None
     except UsageError as error:
-        raise InputError(f"{path}: study: {error}; run the audit again") from None
+        raise InputError(f"{path}: study: {error}; run the audit again", code=error.code) from None
+    return study

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,27 +18,27 @@ from sottovoce.cli.options import (
     write_json,
 )
 from sottovoce.core.errors import UsageError
-from sottovoce.core.registry import did_you_mean
 
 if TYPE_CHECKING:
-    from sottovoce.attack import Attack
-    from sottovoce.audit.scene import Scene
-    from sottovoce.audit.steps import Recipe
+    from sottovoce.attack.inputs import AttackInputs
+    from sottovoce.attack.speech import AnonymiserSpec, SpeechSet
     from sottovoce.corpus.utterance import Corpus
+    from sottovoce.findings import AttackReport
 
-FORMS = ("own-enrol", "own-train", "similar-enrol", "similar-train")
+_PREPARED = ("attacker-enrol", "attacker-train", "similar-enrol", "similar-train")
+"""Options for speech in a form that was made elsewhere: form and part."""
 
 
-def _form_options(command: Any) -> Any:
-    for name in reversed(FORMS):
+def _prepared_speech_options(command: Any) -> Any:
+    for name in reversed(_PREPARED):
         form, part = name.split("-")
-        speech = "enrolment" if part == "enrol" else "training"
+        speech = "Enrolment" if part == "enrol" else "Training"
+        anonymiser = "the attacker" if form == "attacker" else "a similar anonymiser"
         command = click.option(
             f"--{name}",
             type=click.Path(path_type=Path),
             metavar="CORPUS",
-            help=f"{speech.capitalize()} speech in the attacker's {form} anonymisation, "
-            "if made elsewhere.",
+            help=f"{speech} speech anonymised by {anonymiser}, if made elsewhere.",
         )(command)
     return command
 
@@ -70,6 +71,12 @@ def _form_options(command: Any) -> Any:
     help="Originals of other speakers to train on. [default: half of the speakers]",
 )
 @click.option(
+    "--trials",
+    type=click.Path(path_type=Path),
+    metavar="LIST",
+    help="Compare only these pairs: lines 'enrol trial target|nontarget' or '1|0 enrol trial'.",
+)
+@click.option(
     "--anonymiser",
     metavar="METHOD",
     help="What the attacker anonymises with. [default: as recorded with --anonymised]",
@@ -80,13 +87,13 @@ def _form_options(command: Any) -> Any:
     metavar="METHOD[,KEY=VALUE...]",
     help="The near-informed attacker's anonymiser, e.g. mcadams,coefficient=0.7.",
 )
-@_form_options
+@_prepared_speech_options
 @click.option(
     "--linkage",
     default="best",
     show_default=True,
-    help="cosine, euclidean, whitening, projection, plda, or whichever does best on held-out "
-    "training speakers.",
+    help="cosine, euclidean, whitening, projection, plda, or best: whichever does best on "
+    "held-out training speakers.",
 )
 @click.option(
     "--over",
@@ -120,166 +127,145 @@ def command(
     out: Path,
     names: tuple[str, ...],
     train: Path | None,
+    trials: Path | None,
     anonymiser: str | None,
     settings: tuple[str, ...],
     similar: str | None,
     linkage: str,
-    over: Any,
-    norm: Any,
+    over: str,
+    norm: str,
     attributes: tuple[str, ...],
     encoder: str,
     jobs: int,
     seed: int,
     json_to: str | None,
-    **given: Path | None,
+    **prepared: Path | None,
 ) -> None:
     """Link anonymised recordings to speakers, as an adversary with some knowledge would.
 
-    Writes, for each attacker, OUT/ATTACKER/scores.parquet for sottovoce measure, originals.parquet
-    (the same attacker on originals), and attack.json: what it knew, what it trained on, how well
-    that went, and whether the attacker was strong enough to be trusted. OUT/ATTACKER/enrol.npz,
-    trial.npz and train.npz are the embeddings, for sottovoce reidentify --attack OUT/ATTACKER.
-    Who is trained on is never attacked.
+    Writes, for each attacker, OUT/ATTACKER/scores.parquet for sottovoce measure and attack.json:
+    what it knew, what it trained on, how well that went, and whether the attacker was strong enough
+    to be trusted. OUT/originals/scores.parquet are the scores of the same attacker on originals.
+    Embeddings are in OUT/embeddings, for sottovoce reidentify --attack OUT/ATTACKER. Speakers that
+    are trained on are never attacked.
     """
-    from sottovoce.attack import ATTACKERS, Manner, attack
-    from sottovoce.attack.training import BEST
-    from sottovoce.audit.scene import prepare
-    from sottovoce.audit.steps import Workshop
+    from sottovoce.attack import ATTACKERS, AttackSettings
+    from sottovoce.attack.run import run_attacks
+    from sottovoce.attack.speech import SpeechCache
+    from sottovoce.attack.training import check_linkage_name
     from sottovoce.speaker.encoders import make_encoder
-    from sottovoce.speaker.linkage import LINKAGES
 
-    if linkage != BEST and linkage not in LINKAGES:
-        raise UsageError(did_you_mean("linkage function", linkage, [BEST, *LINKAGES]))
+    check_linkage_name(linkage)
     attackers = [ATTACKERS[name] for name in names]
-    scene = _scene(original, anonymised, train, anonymiser, settings, similar, given, seed)
-    _check_attributes(attributes, scene.trial.corpus)
-    network = make_encoder(encoder)
+    spec = _attackers_anonymiser(anonymised, anonymiser, settings)
+    inputs = _inputs(original, anonymised, train, trials, spec, similar, prepared, seed)
+    _check_attributes(attributes, inputs.trial.corpus)
     with stage_bar() as progress:
-        workshop = Workshop(out / "work", network, jobs, progress)
-        material = prepare(scene, attackers, workshop)
-        manner = Manner(linkage, over, norm, seed=seed)
-        records = []
-        for done, attacker in enumerate(attackers):
-            progress("attacking", done, len(attackers))
-            found = attack(material, attacker, manner)
-            records.append(_keep(found, scene, material, attributes, network.card.to_dict(), out))
+        cache = SpeechCache(out, make_encoder(encoder), jobs, progress)
+        attack_settings = AttackSettings(linkage, over, norm, seed=seed)
+        reports = run_attacks(inputs, attackers, attack_settings, cache, attributes=attributes)
     if json_to is not None:
-        write_json({"attacks": records}, json_to)
+        write_json({"attacks": [report.to_dict() for report in reports]}, json_to)
     if json_to != "-":
-        _show(records, scene.notes, out)
+        _print(reports, out)
 
 
-def _scene(
+def _attackers_anonymiser(
+    anonymised: Path, method: str | None, settings: tuple[str, ...]
+) -> AnonymiserSpec | None:
+    from sottovoce.attack.speech import AnonymiserSpec
+
+    if method is None:
+        if settings:
+            raise UsageError("--set needs --anonymiser", code="bad-usage")
+        return AnonymiserSpec.from_folder(anonymised)
+    spec = AnonymiserSpec(method, key_values(settings))
+    spec.check()
+    return spec
+
+
+def _inputs(
     original: Path,
     anonymised: Path,
     train: Path | None,
-    anonymiser: str | None,
-    settings: tuple[str, ...],
+    trials: Path | None,
+    anonymiser: AnonymiserSpec | None,
     similar: str | None,
-    given: dict[str, Path | None],
+    prepared: Mapping[str, Path | None],
     seed: int,
-) -> Scene:
-    from sottovoce.audit.scene import Scene, divide
-    from sottovoce.audit.steps import Recipe, Speech
+) -> AttackInputs:
+    from sottovoce.attack.inputs import AttackInputs, divide_speech
+    from sottovoce.attack.speech import SpeechSet
     from sottovoce.corpus import open_corpus
+    from sottovoce.corpus.trials import read_trials
 
-    whole = Speech.of(open_corpus(original))
-    others = None if train is None else Speech.of(open_corpus(train))
-    parts = divide(whole, others, seed=seed)
-    recipe = Recipe.of_folder(anonymised)
-    if anonymiser is not None:
-        recipe = Recipe(anonymiser, key_values(settings)).checked()
-    elif settings:
-        raise UsageError("--set goes with --anonymiser")
-    notes = tuple(f"left out: {why}" for why in parts.left_out)
+    speech = SpeechSet.of(open_corpus(original))
+    train_speech = None if train is None else SpeechSet.of(open_corpus(train))
+    pairs = None if trials is None else read_trials(trials, speech.corpus)
+    division = divide_speech(speech, train_speech, seed=seed, trials=pairs)
+    notes = tuple(f"left out: {line}" for line in division.left_out)
     if train is None:
         notes += (
-            f"{len(parts.train.corpus.speakers)} of {len(whole.corpus.speakers)} speakers were "
+            f"{len(division.train.corpus.speakers)} of {len(speech.corpus.speakers)} speakers were "
             "trained on and are not attacked; name other speakers with --train to attack all",
         )
-    made: dict[Any, Speech] = {}
-    for name in FORMS:
-        path = given[name.replace("-", "_")]
-        if path is not None:
-            form, part = name.split("-")
-            made[part, form] = Speech.of(open_corpus(path))
-    return Scene(
-        parts.enrol,
-        parts.trial,
-        parts.train,
-        Speech.of(open_corpus(anonymised)),
-        recipe,
-        None if similar is None else _similar(similar),
-        made,
+    return AttackInputs(
+        division.enrol,
+        division.trial,
+        division.train,
+        SpeechSet.of(open_corpus(anonymised)),
+        anonymiser,
+        None if similar is None else _similar_anonymiser(similar),
+        _prepared_speech(prepared),
+        pairs,
         seed,
         notes,
     )
 
 
+def _prepared_speech(options: Mapping[str, Path | None]) -> dict[Any, SpeechSet]:
+    from sottovoce.attack.speech import SpeechSet
+    from sottovoce.corpus import open_corpus
+
+    speech = {}
+    for name in _PREPARED:
+        path = options[name.replace("-", "_")]
+        if path is not None:
+            form, part = name.split("-")
+            speech[part, form] = SpeechSet.of(open_corpus(path))
+    return speech
+
+
+def _similar_anonymiser(text: str) -> AnonymiserSpec:
+    from sottovoce.attack.speech import AnonymiserSpec
+
+    method, *settings = text.split(",")
+    spec = AnonymiserSpec(method.strip(), key_values(settings, "--similar"))
+    spec.check()
+    return spec
+
+
 def _check_attributes(names: tuple[str, ...], corpus: Corpus) -> None:
-    """Refuse a column that is not there or empty, unless it is the default that nobody named."""
-    from sottovoce.audit.attributes import OWN
+    """Refuse a column that is missing or empty, unless it is the default that nobody named."""
+    from sottovoce.attack.attributes import known_attributes
 
     if click.get_current_context().get_parameter_source("attributes") is ParameterSource.DEFAULT:
         return
-    known = {name for name in OWN if any(getattr(one, name) for one in corpus)}
-    known |= {name for one in corpus for name, value in one.extra.items() if value}
+    known = known_attributes(corpus)
     for name in names:
         if name not in known:
-            have = ", ".join(sorted(known)) or "none that could be told"
+            listed = ", ".join(sorted(known)) or "no column with values"
             raise UsageError(
-                f"--attribute {name}: no such column in {corpus.name}, or an empty one; has {have}"
+                f"--attribute {name}: no such column in {corpus.name}, or an empty one; it has "
+                f"{listed}",
+                code="missing-column",
             )
 
 
-def _similar(text: str) -> Recipe:
-    from sottovoce.audit.steps import Recipe
-
-    method, *settings = text.split(",")
-    return Recipe(method.strip(), key_values(settings, "--similar")).checked()
-
-
-def _keep(
-    found: Attack,
-    scene: Scene,
-    material: Any,
-    attributes: tuple[str, ...],
-    encoder: dict[str, Any],
-    out: Path,
-) -> dict[str, Any]:
-    from sottovoce.attack.folder import RECORD, write_voices
-    from sottovoce.audit.attributes import attributes_of
-    from sottovoce.audit.scene import described
-
-    folder = out / found.attacker.name
-    found.table.write(folder / "scores.parquet")
-    found.originals.write(folder / "originals.parquet")
-    record = {
-        **found.to_dict(),
-        "corpora": {
-            "enrolment": described(scene.enrol.corpus),
-            "trials": described(scene.trial.corpus),
-            "training": described(scene.train.corpus),
-        },
-        "anonymiser": None if scene.recipe is None else scene.recipe.label,
-        "encoder": encoder,
-        "disjoint": True,
-        "attributes": attributes_of(
-            material["trial", "theirs"], scene.trial.corpus, attributes, seed=scene.seed
-        ),
-        "notes": list(scene.notes),
-    }
-    write_voices(folder, material, found.attacker)
-    write_json(record, str(folder / RECORD))
-    return record
-
-
-def _show(records: list[dict[str, Any]], notes: tuple[str, ...], out: Path) -> None:
-    from sottovoce.audit.typed_findings import typed_attributes, typed_record
+def _print(reports: Sequence[AttackReport], out: Path) -> None:
     from sottovoce.report.attacks import print_attacks
 
-    attributes = typed_attributes(records[0]["attributes"])
-    print_attacks([typed_record(record) for record in records], attributes, notes)
-    first = out / records[0]["attacker"]["name"]
+    print_attacks(reports, reports[0].attributes, reports[0].notes)
+    first = out / reports[0].attacker.name
     click.echo(f"Next: sottovoce measure {first / 'scores.parquet'}")
     click.echo(f"      sottovoce reidentify --attack {first}")

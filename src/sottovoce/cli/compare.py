@@ -96,17 +96,19 @@ def command(
 
 def _compare_audits(folders: tuple[Path, ...], json_to: str | None) -> None:
     """Show the rows of several audits in one table."""
-    from sottovoce.audit.typed_findings import typed_findings
-    from sottovoce.audit.verify import load
+    from sottovoce.findings.files import read_findings
     from sottovoce.report.attacks import print_audits
 
-    named = dict(zip(distinct_names(folders), map(load, folders), strict=True))
+    named = dict(zip(distinct_names(folders), map(read_findings, folders), strict=True))
     if json_to is not None:
-        rows = [{"audit": name, **row} for name, audit in named.items() for row in audit["rows"]]
+        rows = [
+            {"audit": name, **row.to_dict()}
+            for name, findings in named.items()
+            for row in findings.rows
+        ]
         write_json({"rows": rows}, json_to)
     if json_to != "-":
-        typed = map(typed_findings, named.values(), folders)
-        print_audits(dict(zip(named, typed, strict=True)))
+        print_audits(named)
 
 
 def distinct_names(paths: tuple[Path, ...]) -> list[str]:

@@ -167,7 +167,7 @@ def _untrained_note(linkage: str) -> str:
 
 
 def _inputs_of_attack(folder: Path) -> _Inputs:
-    from sottovoce.attack.folder import read_attack
+    from sottovoce.attack.artifacts import read_attack
 
     context = click.get_current_context()
     for name in ("enrol", "trial", "linkage", "train", "lda", "utt2spk"):
@@ -177,7 +177,8 @@ def _inputs_of_attack(folder: Path) -> _Inputs:
                 code="exclusive-options",
             )
     attack = read_attack(folder)
-    settings = {"linkage": attack.linkage.name, "trained_with": attack.settings}
+    trained = attack.record.trained
+    settings = {"linkage": trained.name, "trained_with": dict(trained.settings)}
     return _Inputs(
         attack.enrol,
         attack.trial,

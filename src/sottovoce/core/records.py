@@ -139,7 +139,7 @@ def from_json(kind: type[T], value: Json, *, source: str = "JSON") -> T:
     from pydantic import ValidationError
 
     try:
-        return _adapter(kind).validate_python(value)
+        return _read(kind, value)
     except ValidationError as error:
         raise InputError(f"{source}: {_first_defect(error)}", code="wrong-shape") from None
 
@@ -175,7 +175,7 @@ def read_json_record(kind: type[T], path: Path, *, advice: str) -> T:
     except (ValueError, RecursionError):
         raise InputError(f"{path}: not JSON; {advice}", code="not-json") from None
     try:
-        return _adapter(kind).validate_python(value)
+        return _read(kind, value)
     except ValidationError as error:
         raise InputError(f"{path}: {_first_defect(error)}; {advice}", code="wrong-shape") from None
 
@@ -192,6 +192,11 @@ def json_schema(kind: type[object]) -> JsonObject:
 
 
 _ADAPTERS: dict[object, TypeAdapter[Any]] = {}
+
+
+def _read(kind: type[T], value: Json) -> T:
+    """Read strictly, as JSON: text is never taken for a number, nor a whole number for true."""
+    return _adapter(kind).validate_json(json.dumps(value), strict=True)
 
 
 def _adapter(kind: type[T]) -> TypeAdapter[T]:

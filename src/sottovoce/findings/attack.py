@@ -5,10 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from sottovoce.core.records import Record
+from sottovoce.core.records import Record, optional
+from sottovoce.findings.scores import NotMeasured
 
 Setting = None | bool | int | float | str
 """A value of a setting."""
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderDescription(Record):
+    """The speaker encoder behind all embeddings."""
+
+    name: str
+    dimension: int
+    licence: str
+    origin: str
+    sha256: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +28,7 @@ class LinkageTraining(Record):
     """A trained linkage function, and how well it does on the speakers it was trained on."""
 
     name: str
-    settings: Mapping[str, float]
+    settings: Mapping[str, int | float]
     speakers: int
     vectors: int
     held_out_eer: float | None
@@ -100,6 +112,17 @@ class AttackSettings(Record):
 
 
 @dataclass(frozen=True, slots=True)
+class TrialListDescription(Record):
+    """A list of the pairs that were compared."""
+
+    pairs: int
+    mated: int
+    """How many of the pairs are of the same speaker."""
+    sha256: str
+    """Of ``trials.json``, the list as it was used."""
+
+
+@dataclass(frozen=True, slots=True)
 class AttackRecord(Record):
     """The record of an attack: what it knew and trained on, how well it fitted, how it did."""
 
@@ -114,6 +137,23 @@ class AttackRecord(Record):
     trust: Trust
     embeddings: Mapping[str, str]
     """Digest of each embedding set by its role (enrol, trial, train, originals-…)."""
+    trial_list: TrialListDescription | None = optional()
+    """The list of pairs, if not every enrolled speaker was compared with every trial."""
+
+
+@dataclass(frozen=True, slots=True)
+class OriginalsRecord(Record):
+    """The record of an attack on originals, which shows how good an attacker is by itself."""
+
+    settings: AttackSettings
+    enrolled_speakers: int
+    trials: int
+    trained: LinkageTraining
+    eer: float
+    embeddings: Mapping[str, str]
+    """Digest of each embedding set by its role: enrol, trial or train."""
+    trial_list: TrialListDescription | None = optional()
+    """As in :class:`AttackRecord`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +181,31 @@ class GroupRisk(Record):
 
     speakers: int
     linkability: float
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechDescription(Record):
+    """Name and size of the speech of one part of an attack."""
+
+    name: str
+    speakers: int
+    utterances: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttackReport(AttackRecord):
+    """The record of an attack with what it was made from, as ``sottovoce attack`` writes it."""
+
+    corpora: Mapping[str, SpeechDescription]
+    """By ``enrolment``, ``trials`` and ``training``."""
+    anonymiser: str | None
+    """The anonymiser as far as the attacker knew it, with its settings."""
+    encoder: EncoderDescription
+    disjoint: bool
+    """Whether the speakers trained on and attacked were checked to be different."""
+    attributes: Mapping[str, AttributeInference | NotMeasured]
+    notes: tuple[str, ...]
+    """What a reader of the results has to know, such as speakers that were not attacked."""
 
 
 Groups = Mapping[str, Mapping[str, GroupRisk]]

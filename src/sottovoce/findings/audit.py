@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from sottovoce.core.records import Record, optional
 from sottovoce.findings.attack import (
     AttributeInference,
+    EncoderDescription,
     Groups,
     LinkageTraining,
     Setting,
+    TrialListDescription,
     Trust,
 )
 from sottovoce.findings.reidentification import Reidentification
@@ -70,17 +72,6 @@ class TrainingDescription(Record):
     part_of_corpus: bool
     """Whether it is another part of the attacked corpus."""
     excluded: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class EncoderDescription(Record):
-    """The speaker encoder behind all embeddings."""
-
-    name: str
-    dimension: int
-    licence: str
-    origin: str
-    sha256: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +202,8 @@ class AuditFindings(Record):
     anonymisers: tuple[AnonymiserFinding, ...]
     limits: tuple[LimitResult, ...]
     not_tested: tuple[str, ...]
+    trial_list: TrialListDescription | None = optional()
+    """The list of pairs that score measures rest on, if the study names one."""
     format: int = field(default=FORMAT)
 
     @property

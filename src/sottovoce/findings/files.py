@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,14 +75,40 @@ def read_findings(folder: Path) -> AuditFindings:
     """
     path = folder / MEASURES
     content = read_json(path, _ADVICE)
+    _refuse_other_format(content, path)
+    return from_json(AuditFindings, content, source=str(path))
+
+
+def check_format(folder: Path) -> None:
+    """Refuse the folder of an audit that another version of the package made.
+
+    Parameters
+    ----------
+    folder : Path
+        The audit's folder, with ``measures.json``; a file that is no JSON is no such audit.
+
+    Raises
+    ------
+    InputError
+        With the code ``old-format``.
+    """
+    path = folder / MEASURES
+    try:
+        content = read_json(path, _ADVICE)
+    except InputError:
+        return
+    _refuse_other_format(content, path)
+
+
+def _refuse_other_format(content: Mapping[str, object], path: Path) -> None:
     version = content.get("format")
     if version != FORMAT:
         raise InputError(
             f"{path}: format {version or 1} of another version of sottovoce; this one reads "
-            f"format {FORMAT}: run the audit again, or read it with the version in {PROVENANCE}",
+            f"format {FORMAT}: run the audit again into another folder, or use the version named "
+            f"in {PROVENANCE}",
             code="old-format",
         )
-    return from_json(AuditFindings, content, source=str(path))
 
 
 def read_provenance(folder: Path) -> Provenance:

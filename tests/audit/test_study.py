@@ -1,25 +1,29 @@
-"""Studies: lists multiply, wrong keys and values are told with their place, limits are read."""
+"""Studies: lists multiply, defects are reported with their place, limits are parsed."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from audit_case import findings_in
+from error_codes import raises_code
 from small_corpus import make_corpus
 
-from sottovoce.audit.config import Study, parse_change, read_study
 from sottovoce.audit.limits import Limit
+from sottovoce.audit.study import Study, parse_change, read_study
 from sottovoce.cli import run
-from sottovoce.core.errors import InputError, UsageError
-from sottovoce.core.records import from_json, to_json
-from sottovoce.findings import LimitResult, Reidentification
+from sottovoce.core.errors import InputError
+from sottovoce.core.records import Json
+from sottovoce.findings import AttackRow, CurvePoint, Estimate, Reidentification
 from sottovoce.report.attacks import limit_remark
 from sottovoce.report.audit_tables import limits_table
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.yaml"))
 
 
-def study(tmp_path: Path, text: str, **changes: object) -> Study:
+def study(tmp_path: Path, text: str, **changes: Json) -> Study:
     path = tmp_path / "study.yaml"
     path.write_text(text, encoding="utf-8")
     return read_study(path, changes)
@@ -27,20 +31,20 @@ def study(tmp_path: Path, text: str, **changes: object) -> Study:
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_every_example_is_a_study(path: Path) -> None:
-    assert read_study(path).recipes
+    assert read_study(path).anonymiser_specs
 
 
 def test_the_72_combinations() -> None:
-    found = read_study(next(one for one in EXAMPLES if one.stem == "linkage_functions"))
-    assert len(found.recipes) * len(found.attackers) * len(found.linkage) == 72
+    combined = read_study(next(path for path in EXAMPLES if path.stem == "linkage_functions"))
+    assert len(combined.attacks) == 72
 
 
 def test_lists_multiply(tmp_path: Path) -> None:
-    found = study(
+    parsed = study(
         tmp_path,
         "anonymisers: [{method: mcadams, settings: {coefficient: [0.8, speaker], low: [0.5, 1]}}]",
     )
-    labels = [recipe.label for recipe in found.recipes]
+    labels = [spec.label for spec in parsed.anonymiser_specs]
     assert len(labels) == 4 and labels[0] == "mcadams(coefficient=0.8, low=0.5)"
 
 
@@ -51,10 +55,11 @@ def test_one_word_stands_for_a_list(tmp_path: Path) -> None:
 def test_paths_are_relative_to_the_file(tmp_path: Path) -> None:
     assert study(tmp_path, "corpus: speech").corpus == str(tmp_path / "speech")
     assert study(tmp_path, "corpus: builtin").corpus == "builtin"
+    assert study(tmp_path, "trials: list.txt").trials == str(tmp_path / "list.txt")
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("atackers: [ignorant]", "atackers: no key is called 'atackers'; did you mean 'attackers'"),
         ("attackers: [ignorent]", "did you mean 'ignorant'"),
@@ -67,6 +72,7 @@ def test_paths_are_relative_to_the_file(tmp_path: Path) -> None:
         ("seed: -1", "seed: "),
         ("limits: {eerr: '> 0.3'}", "did you mean 'eer'"),
         ("utility: {wers: true}", "did you mean 'wer'"),
+        ("utility: {recogniser: moonshine-tinny}", "did you mean 'moonshine-tiny'"),
         ("attackers: [near-informed]", "needs similar"),
         ("limits: {linkability@population=40: 0.5}", "limits.linkability@population=40: "),
         ("limits: {linkability@population=40: below 1}", "is no limit"),
@@ -81,14 +87,14 @@ def test_paths_are_relative_to_the_file(tmp_path: Path) -> None:
         ("limits: {eer@method=xvector: '> 0.3'}", "no method of this study is called 'xvector'"),
         ("limits: {eer@linkage=cosine: '> 0.3'}", "no linkage of this study is called 'cosine'"),
         ("limits: {'rank@population=20,length=30': '> 3'}", "no length of this study is called"),
-        ("limits: {eer@length=3: '> 0.3'}", "length= is for figures over crowds"),
+        ("limits: {eer@length=3: '> 0.3'}", "length= is for figures over populations"),
         ("limits: {linkability@population=1: '< 1'}", "must be a whole number from 2"),
         ("limits: {linkability@population=many: '< 1'}", "must be a whole number from 2"),
-        ("limits: {'eer@method=mcadams,method=dar': '< 1'}", "method= stands twice"),
+        ("limits: {'eer@method=mcadams,method=dar': '< 1'}", "method= is given twice"),
         ("limits: {cllr: '< 1e999'}", "is no limit"),
         (
             "{populations: [20], limits: {linkability@population=40: '< 1'}}",
-            "no crowd of 40 is measured; the largest in populations is 20",
+            "no population of 40 is measured; the largest in populations is 20",
         ),
         ("populations: [1]", "populations.0: input should be greater than or equal to 2"),
         ("populations: [20, 0]", "populations.1: "),
@@ -97,39 +103,45 @@ def test_paths_are_relative_to_the_file(tmp_path: Path) -> None:
         ("a: [", "line 1"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_place(tmp_path: Path, text: str, said: str) -> None:
+def test_a_defect_is_reported_with_its_place(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
         study(tmp_path, text)
-    message = str(caught.value)
-    assert said in message
-    assert message.startswith(str(tmp_path)) and "\n" not in message
+    line = str(caught.value)
+    assert message in line
+    assert line.startswith(str(tmp_path)) and "\n" not in line
 
 
 def test_values_can_be_set_from_outside(tmp_path: Path) -> None:
     changes = dict(map(parse_change, ["seed=3", "utility.wer=false", "attackers=[ignorant]"]))
-    found = study(tmp_path, "anonymisers: [mcadams]", **changes)
-    assert (found.seed, found.utility.wer, found.attackers) == (3, False, ["ignorant"])
+    parsed = study(tmp_path, "anonymisers: [mcadams]", **changes)
+    assert (parsed.seed, parsed.utility.wer, parsed.attackers) == (3, False, ["ignorant"])
     changes = dict([parse_change("anonymisers.0.settings.low=0.6")])
-    found = study(tmp_path, "anonymisers: [{method: mcadams, settings: {low: 0.5}}]", **changes)
-    assert found.recipes[0].settings == {"low": 0.6}
-    with pytest.raises(UsageError, match="NAME=VALUE"):
-        parse_change("seed")
+    parsed = study(tmp_path, "anonymisers: [{method: mcadams, settings: {low: 0.5}}]", **changes)
+    assert parsed.anonymiser_specs[0].settings == {"low": 0.6}
+    for text in ("seed", "=3", "seed=["):
+        with raises_code("malformed"):
+            parse_change(text)
 
 
-ROW = {
-    "anonymiser": "mcadams",
-    "method": "mcadams",
-    "attacker": "semi-informed",
-    "linkage": "best",
-    "measures": {"eer": {"value": 0.2}, "d_sys": {"value": 0.7}},
-    "reidentification": {
-        "linkability": [
-            {"length": 1, "population": 20, "value": 0.3},
-            {"length": 3, "population": 20, "value": 0.6},
-            {"length": 1, "population": 40, "value": 0.2},
-        ]
-    },
-}
+def point(length: int, population: int, value: float) -> CurvePoint:
+    return CurvePoint(length, population, value, chance=0.1)
+
+
+@pytest.fixture(scope="module")
+def row(tmp_path_factory: pytest.TempPathFactory) -> AttackRow:
+    """A row with few figures."""
+    complete = findings_in(tmp_path_factory.mktemp("case")).rows[1]
+    measures = {
+        name: Estimate(value, 0.5, "lower = more disclosed", 10, 10)
+        for name, value in (("eer", 0.2), ("d_sys", 0.7))
+    }
+    curve = (point(1, 20, 0.3), point(3, 20, 0.6), point(1, 40, 0.2))
+    return replace(
+        complete,
+        method="mcadams",
+        scores=replace(complete.scores, measures=measures),
+        reidentification=Reidentification(20, "cosine", linkability=curve),
+    )
 
 
 @pytest.mark.parametrize(
@@ -148,24 +160,29 @@ ROW = {
         ("d_ece", "< 1", [None], [True]),
     ],
 )
-def test_limits(name: str, condition: str, values: list[float], exceeded: list[bool]) -> None:
-    found = list(Limit.of(name, condition).check([ROW]))
-    assert [one["value"] for one in found] == values
-    assert [one["exceeded"] for one in found] == exceeded
+def test_limits(
+    row: AttackRow,
+    name: str,
+    condition: str,
+    values: list[float | None],
+    exceeded: list[bool],
+) -> None:
+    results = list(Limit.parse(name, condition).check([row]))
+    assert [result.value for result in results] == values
+    assert [result.exceeded for result in results] == exceeded
 
 
-def test_every_curve_over_crowds_can_be_limited() -> None:
-    point = {"length": 1, "population": 20, "value": 2.0}
-    for curve in Reidentification(20, "cosine").to_dict():
-        if curve in Reidentification.CURVES:
-            row = {**ROW, "reidentification": {curve: [point]}}
-            found = list(Limit.of(f"{curve}@population=20", "< 3").check([row]))
-            assert [one["value"] for one in found] == [2.0]
+def test_every_curve_over_populations_can_be_limited(row: AttackRow) -> None:
+    for curve in Reidentification.CURVES:
+        points: Any = {curve: (point(1, 20, 2.0),)}
+        curves = Reidentification(20, "cosine", **points)
+        limited = replace(row, reidentification=curves)
+        results = list(Limit.parse(f"{curve}@population=20", "< 3").check([limited]))
+        assert [result.value for result in results] == [2.0]
 
 
-def test_a_limit_on_nothing_is_told() -> None:
-    limits = list(Limit.of("eer@attacker=semi-informd", "> 0.3").check([ROW]))
-    results = from_json(tuple[LimitResult, ...], to_json(limits))
+def test_a_limit_that_applies_to_nothing_is_reported(row: AttackRow) -> None:
+    results = tuple(Limit.parse("eer@attacker=semi-informd", "> 0.3").check([row]))
     assert [limit_remark(limit) for limit in results] == [
         "not measured: eer@attacker=semi-informd > 0.3 for any anonymiser against semi-informd"
     ]
@@ -180,8 +197,8 @@ def test_a_dry_run_tells_of_limits_that_cannot_be_measured(
     limits = "limits={linkability@population=4: '< 1', linkability@population=40: '< 1'}"
     arguments = ["audit", "--corpus", str(corpus), "--dry-run", "--set"]
     assert run([*arguments, limits]) == 0
-    shown = [line for line in capsys.readouterr().out.splitlines() if "limit" in line]
-    assert len(shown) == 1 and "linkability@population=40 < 1" in shown[0]
+    lines = [line for line in capsys.readouterr().out.splitlines() if "limit" in line]
+    assert len(lines) == 1 and "linkability@population=40 < 1" in lines[0]
     assert run([*arguments, "limits={eer@attacker=informed: '> 0.3'}"]) == 2
     assert run([*arguments, "populations=[1]"]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 2

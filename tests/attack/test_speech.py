@@ -10,21 +10,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile
+from error_codes import raises_code
 from small_speech import Bands, small_corpus
 
 from sottovoce.anonymise.keys import Secret
-from sottovoce.audit.steps import (
-    Recipe,
-    Speech,
-    Workshop,
+from sottovoce.attack.speech import (
+    AnonymiserSpec,
+    SpeechCache,
+    SpeechSet,
     attackers_secret,
-    key_of,
     operators_secret,
 )
-from sottovoce.core.errors import InputError, UsageError
+from sottovoce.core.errors import UsageError
 from sottovoce.corpus.utterance import Corpus
 
-FIXED = Recipe("mcadams", {"coefficient": 0.8})
+FIXED = AnonymiserSpec("mcadams", {"coefficient": 0.8})
 
 
 class Counting:
@@ -46,14 +46,14 @@ def corpus(tmp_path: Path) -> Corpus:
     return small_corpus(tmp_path / "in", speakers=2, each=2)
 
 
-def test_nothing_is_redone_and_a_new_workshop_goes_on(corpus: Corpus, tmp_path: Path) -> None:
+def test_nothing_is_redone_and_a_new_cache_goes_on(corpus: Corpus, tmp_path: Path) -> None:
     encoder, seen = Bands(), Counting()
     results = []
     for _ in range(2):
-        workshop = Workshop(tmp_path / "work", encoder, 1, seen)
-        speech = Speech.of(corpus)
-        changed = workshop.anonymise(speech, FIXED, attackers_secret(0), "trial")
-        results.append((changed, workshop.embed(changed, "trial"), workshop.embed(speech, "plain")))
+        cache = SpeechCache(tmp_path / "work", encoder, 1, seen)
+        speech = SpeechSet.of(corpus)
+        changed = cache.anonymise(speech, FIXED, attackers_secret(0), "trial")
+        results.append((changed, cache.embed(changed, "trial"), cache.embed(speech, "plain")))
         if len(results) == 1:
             assert seen.taken() == {"anonymising trial", "embedding trial", "embedding plain"}
             assert encoder.embedded == 8
@@ -68,58 +68,60 @@ def test_nothing_is_redone_and_a_new_workshop_goes_on(corpus: Corpus, tmp_path: 
 
 
 def test_what_changes_is_redone(corpus: Corpus, tmp_path: Path) -> None:
-    workshop = Workshop(tmp_path / "work", Bands(), 1)
-    drawn, secret = Recipe("mcadams"), attackers_secret(0)
-    before = Speech.of(corpus)
+    cache = SpeechCache(tmp_path / "work", Bands(), 1)
+    drawn, secret = AnonymiserSpec("mcadams"), attackers_secret(0)
+    before = SpeechSet.of(corpus)
     made = [
-        workshop.anonymise(before, drawn, secret, "as it was"),
-        workshop.anonymise(before, FIXED, secret, "another setting"),
-        workshop.anonymise(before, Recipe("mcadams", {"coefficient": 0.7}), secret, "and another"),
-        workshop.anonymise(before, drawn, attackers_secret(1), "another secret"),
+        cache.anonymise(before, drawn, secret, "as it was"),
+        cache.anonymise(before, FIXED, secret, "another setting"),
+        cache.anonymise(
+            before, AnonymiserSpec("mcadams", {"coefficient": 0.7}), secret, "and another"
+        ),
+        cache.anonymise(before, drawn, attackers_secret(1), "another secret"),
     ]
     path = corpus.utterances[0].path
     audio, rate = soundfile.read(path)
     soundfile.write(path, 0.5 * audio + 0.1 * audio[::-1], rate)
     os.utime(path, ns=(1, 1))
-    made.append(workshop.anonymise(Speech.of(corpus), drawn, secret, "another recording"))
+    made.append(cache.anonymise(SpeechSet.of(corpus), drawn, secret, "another recording"))
     assert len({one.key for one in made}) == 5
     assert len(list((tmp_path / "work" / "speech").iterdir())) == 5
-    assert len({workshop.embed(one, "").vectors.tobytes() for one in made}) == 5
+    assert len({cache.embed(one, "").vectors.tobytes() for one in made}) == 5
 
 
 def test_another_encoder_and_another_part_are_embedded_anew(corpus: Corpus, tmp_path: Path) -> None:
     first, second = Bands(), Bands("1" * 64)
-    speech = Speech.of(corpus)
-    Workshop(tmp_path, first, 1).embed(speech, "")
-    Workshop(tmp_path, second, 1).embed(speech, "")
+    speech = SpeechSet.of(corpus)
+    SpeechCache(tmp_path, first, 1).embed(speech, "")
+    SpeechCache(tmp_path, second, 1).embed(speech, "")
     assert (first.embedded, second.embedded) == (4, 4)
-    part = Workshop(tmp_path, first, 1).embed(speech.only({"s0-0", "s1-1"}), "")
+    part = SpeechCache(tmp_path, first, 1).embed(speech.with_ids({"s0-0", "s1-1"}), "")
     assert part.utterances is not None and sorted(part.utterances) == ["s0-0", "s1-1"]
     assert first.embedded == 6
 
 
 def test_what_speech_follows_from(corpus: Corpus, tmp_path: Path) -> None:
-    speech = Speech.of(corpus)
-    assert Speech.of(corpus).key == speech.key
-    assert speech.select(speakers=["s0"]).key == speech.only({"s0-0", "s0-1"}).key
-    assert speech.only({"s0-0"}).key != speech.only({"s0-1"}).key
+    speech = SpeechSet.of(corpus)
+    assert SpeechSet.of(corpus).key == speech.key
+    assert speech.of_speakers(["s0"]).key == speech.with_ids({"s0-0", "s0-1"}).key
+    assert speech.with_ids({"s0-0"}).key != speech.with_ids({"s0-1"}).key
     for changed in ({"speaker": "zoe"}, {"gender": "x"}, {"start": 0.1}, {"channel": 0}):
         other = replace(corpus.utterances[0], **changed)
         whole = replace(corpus, utterances=(other, *corpus.utterances[1:]))
-        assert Speech.of(whole).key != speech.key
+        assert SpeechSet.of(whole).key != speech.key
     moved = tmp_path / "moved"
     corpus.root.rename(moved)
     elsewhere = tuple(replace(one, path=moved / one.path.name) for one in corpus)
-    assert Speech.of(Corpus("in", moved, elsewhere)).key == speech.key
-    assert Speech.of(corpus).key != speech.key  # the files are not there any more
+    assert SpeechSet.of(Corpus("in", moved, elsewhere)).key == speech.key
+    assert SpeechSet.of(corpus).key != speech.key  # the files are not there any more
 
 
 def test_a_step_that_was_killed_is_not_taken_for_done(corpus: Corpus, tmp_path: Path) -> None:
-    workshop, seen = Workshop(tmp_path / "work", Bands(), 1), Counting()
-    done = workshop.anonymise(Speech.of(corpus), FIXED, attackers_secret(0), "x")
+    cache, seen = SpeechCache(tmp_path / "work", Bands(), 1), Counting()
+    done = cache.anonymise(SpeechSet.of(corpus), FIXED, attackers_secret(0), "x")
     (done.corpus.root / "anonymisation.json").unlink()
-    again = replace(workshop, progress=seen)
-    again.anonymise(Speech.of(corpus), FIXED, attackers_secret(0), "x")
+    again = SpeechCache(tmp_path / "work", Bands(), 1, seen)
+    again.anonymise(SpeechSet.of(corpus), FIXED, attackers_secret(0), "x")
     assert (done.corpus.root / "anonymisation.json").is_file()
 
 
@@ -131,24 +133,23 @@ def test_secrets_of_the_two_sides_are_never_the_same() -> None:
     assert attackers_secret(0).digest("x") != attackers_secret(1).digest("x")
 
 
-def test_recipes(corpus: Corpus, tmp_path: Path) -> None:
-    assert FIXED.label == "mcadams(coefficient=0.8)" and Recipe("vtln").label == "vtln"
-    assert Recipe.of_folder(tmp_path) is None
-    workshop = Workshop(tmp_path / "work", Bands(), 1)
-    made = workshop.anonymise(Speech.of(corpus), FIXED, attackers_secret(0), "x")
-    recipe = Recipe.of_folder(made.corpus.root)
-    assert recipe is not None and recipe.method == "mcadams"
-    assert recipe.checked() is recipe and recipe.settings["coefficient"] == 0.8
+def test_anonymiser_specs(corpus: Corpus, tmp_path: Path) -> None:
+    assert FIXED.label == "mcadams(coefficient=0.8)" and AnonymiserSpec("vtln").label == "vtln"
+    assert AnonymiserSpec.from_folder(tmp_path) is None
+    cache = SpeechCache(tmp_path / "work", Bands(), 1)
+    made = cache.anonymise(SpeechSet.of(corpus), FIXED, attackers_secret(0), "x")
+    spec = AnonymiserSpec.from_folder(made.corpus.root)
+    assert spec is not None and spec.method == "mcadams"
+    spec.check()
+    assert spec.settings["coefficient"] == 0.8
     for text in ("{", "[]", json.dumps({"method": "mcadams"})):
         (tmp_path / "anonymisation.json").write_text(text)
-        with pytest.raises(InputError, match="not a record of sottovoce; name the anonymiser"):
-            Recipe.of_folder(tmp_path)
-    with pytest.raises(UsageError, match="did you mean 'mcadams'"):
-        Recipe("mcadam").checked()
-    with pytest.raises(UsageError, match="did you mean 'coefficient'"):
-        Recipe("mcadams", {"coeficient": "1"}).checked()
-
-
-def test_keys_do_not_depend_on_the_order_of_settings() -> None:
-    assert key_of({"a": 1, "b": 2}) == key_of({"b": 2, "a": 1})
-    assert key_of("ab", "c") != key_of("a", "bc")
+        with raises_code("damaged"):
+            AnonymiserSpec.from_folder(tmp_path)
+    for wrong, known in (
+        (AnonymiserSpec("mcadam"), "'mcadams'"),
+        (AnonymiserSpec("mcadams", {"coeficient": "1"}), "'coefficient'"),
+    ):
+        with pytest.raises(UsageError) as caught:
+            wrong.check()
+        assert known in str(caught.value)

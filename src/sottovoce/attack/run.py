@@ -1,0 +1,115 @@
+"""Attacks of several attackers on the same speech, with a folder for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sottovoce.attack.artifacts import (
+    attack_record,
+    originals_record,
+    write_attack,
+    write_originals,
+)
+from sottovoce.attack.attributes import infer_attributes
+from sottovoce.attack.inputs import AttackInputs, prepare_embeddings
+from sottovoce.attack.knowledge import Attacker
+from sottovoce.attack.linking import attack, attack_originals
+from sottovoce.attack.speech import SpeechCache
+from sottovoce.attack.training import LinkageTrainer
+from sottovoce.attack.trial_pairs import write_trials
+from sottovoce.corpus.utterance import Corpus
+from sottovoce.findings import (
+    AttackRecord,
+    AttackReport,
+    AttackSettings,
+    AttributeInference,
+    EncoderDescription,
+    NotMeasured,
+    SpeechDescription,
+)
+from sottovoce.speaker.encoders import Encoder
+
+ORIGINALS = "originals"
+"""Name of the folder of the attack on originals."""
+
+
+def run_attacks(
+    inputs: AttackInputs,
+    attackers: Sequence[Attacker],
+    settings: AttackSettings,
+    cache: SpeechCache,
+    *,
+    attributes: Sequence[str] = ("gender",),
+) -> list[AttackReport]:
+    """Attack released speech as several attackers, and write a folder for each.
+
+    Parameters
+    ----------
+    inputs : AttackInputs
+        Originals and released speech.
+    attackers : sequence of Attacker
+        Each gets a folder of its name beside that of the originals.
+    settings : AttackSettings
+        How all of them link.
+    cache : SpeechCache
+        Its folder gets the folders of the attacks.
+    attributes : sequence of str, default ("gender",)
+        Attributes to infer from the trials.
+    """
+    sets = prepare_embeddings(inputs, attackers, cache)
+    folder, trainer = cache.folder, LinkageTrainer()
+    if inputs.trials is not None:
+        write_trials(folder, inputs.trials)
+    baseline = attack_originals(sets, settings, trainer)
+    record = originals_record(baseline, settings, sets)
+    write_originals(folder / ORIGINALS, baseline, record, sets, cache.store)
+    inferred = infer_attributes(
+        sets["trial", "released"], inputs.trial.corpus, attributes, seed=inputs.seed
+    )
+    reports = []
+    for done, attacker in enumerate(attackers):
+        if cache.progress:
+            cache.progress("attacking", done, len(attackers))
+        result = attack(sets, attacker, settings, trainer=trainer, baseline=baseline)
+        report = _report(attack_record(result, sets), inputs, inferred, cache.encoder)
+        write_attack(folder / attacker.name, result, report, sets, cache.store)
+        reports.append(report)
+    return reports
+
+
+def _report(
+    record: AttackRecord,
+    inputs: AttackInputs,
+    attributes: dict[str, AttributeInference | NotMeasured],
+    encoder: Encoder,
+) -> AttackReport:
+    fields = {name: getattr(record, name) for name in AttackRecord.__dataclass_fields__}
+    return AttackReport(
+        **fields,
+        corpora={
+            "enrolment": _describe_corpus(inputs.enrol.corpus),
+            "trials": _describe_corpus(inputs.trial.corpus),
+            "training": _describe_corpus(inputs.train.corpus),
+        },
+        anonymiser=None if inputs.anonymiser is None else inputs.anonymiser.label,
+        encoder=describe_encoder(encoder),
+        disjoint=True,
+        attributes=attributes,
+        notes=inputs.notes,
+    )
+
+
+def _describe_corpus(corpus: Corpus) -> SpeechDescription:
+    return SpeechDescription(corpus.name, len(corpus.speakers), len(corpus))
+
+
+def describe_encoder(encoder: Encoder) -> EncoderDescription:
+    """Return the record of an encoder for results.
+
+    Parameters
+    ----------
+    encoder : Encoder
+        The encoder behind all embeddings.
+    """
+    card = encoder.card
+    return EncoderDescription(card.name, card.dimension, card.licence, card.origin, card.sha256)
