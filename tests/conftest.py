@@ -7,6 +7,7 @@ One hypothesis profile for all: the same examples on every run, no deadline on b
 from __future__ import annotations
 
 import socket
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ settings.load_profile("repeatable")
 def no_network(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing may reach for the network; tests of the service may reach this machine."""
     connect, resolve = socket.socket.connect, socket.getaddrinfo
-    here = ("127.0.0.1", "localhost") if request.path.parent.name == "serve" else ()
+    here = ("127.0.0.1", "localhost") if request.path.parent.name in ("serve", "plugin") else ()
 
     def only_here(self: socket.socket, address: Any) -> None:
         local = bool(here) and self.family == socket.AF_UNIX
@@ -79,3 +80,19 @@ def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
     pytest.importorskip("numba")
     monkeypatch.setattr(acceleration, "WORTH_COMPILING", 0)
     yield "compiled"
+
+
+@pytest.fixture(scope="session")
+def plugin_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder that the example plug-in is installed in."""
+    from plugin_package import install_plugin
+
+    return install_plugin(tmp_path_factory.mktemp("plugin"))
+
+
+@pytest.fixture(scope="module")
+def plugin(plugin_folder: Path) -> Iterator[None]:
+    """Make the example plug-in known to this process while a module of tests runs."""
+    sys.path.insert(0, str(plugin_folder))
+    yield
+    sys.path.remove(str(plugin_folder))
