@@ -87,6 +87,7 @@ class Attacker:
 
 
 ATTACKERS: Registry[Attacker] = Registry("attacker", group="sottovoce.attackers")
+"""Attackers by name."""
 for _attacker in (
     Attacker(
         "ignorant",

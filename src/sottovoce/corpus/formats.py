@@ -67,6 +67,7 @@ def _folder(recognises: Callable[[Path], bool]) -> Callable[[Path], bool]:
 BUILTIN = "builtin"
 
 FORMATS: Registry[Format] = Registry("corpus format", group="sottovoce.corpora")
+"""Corpus formats by name, in the order in which they are tried."""
 FORMATS.add("manifest", Format(NAME, _is_manifest, read_manifest))
 FORMATS.add("kaldi", Format("wav.scp with utt2spk (Kaldi)", _is_kaldi, _read_kaldi))
 FORMATS.add(

@@ -94,6 +94,7 @@ class Measure:
 
 
 MEASURES: Registry[Measure] = Registry("measure", group="sottovoce.measures")
+"""Score measures by name."""
 
 _UNBOUNDED = float("inf")
 

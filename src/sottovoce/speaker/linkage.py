@@ -257,6 +257,7 @@ def _fit_plda(train: Embeddings, **settings: float) -> LinkageFunction:
 _SHRINKAGES = (0.2, 0.5, 0.8, 0.95)
 
 LINKAGES: Registry[LinkageKind] = Registry("linkage function", group="sottovoce.linkages")
+"""Kinds of linkage functions by name."""
 LINKAGES.add(
     "cosine",
     LinkageKind(

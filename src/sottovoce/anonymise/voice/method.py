@@ -101,6 +101,7 @@ class MethodClass(Protocol):
 
 
 METHODS: Registry[MethodClass] = Registry("voice anonymiser", group="sottovoce.voice")
+"""Classes of voice anonymisers by name."""
 
 
 def make_method(

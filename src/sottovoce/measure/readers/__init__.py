@@ -14,6 +14,7 @@ from sottovoce.measure.scores import ScoreSource
 Reader = Callable[[Path], ScoreSource]
 
 READERS: Registry[Reader] = Registry("reader", group="sottovoce.readers")
+"""Readers of score files by the ending of the file name."""
 
 
 def _add(suffix: str, module: str, function: str) -> None:
