@@ -17,7 +17,7 @@ import soundfile
 from audit_case import findings_in
 from numpy.typing import NDArray
 
-from sottovoce.findings import AuditFindings
+from sottovoce.findings import AuditFindings, TrialListDescription
 from sottovoce.report import listening
 from sottovoce.report.audit import render
 from sottovoce.report.audit_tables import exceeded_by
@@ -141,6 +141,14 @@ def test_numbers_of_the_findings_are_on_the_page(read: Reader) -> None:
         "Vauquier, Srivastava, Hosseini and Vincent",
     ):
         assert words in text, words
+
+
+def test_a_list_of_trials_is_named(case: tuple[AuditFindings, Path], page: str) -> None:
+    listed = replace(case[0], trial_list=TrialListDescription(1200, 300, "c0ffee"))
+    text = render(listed, case[1], audio=False)
+    assert "a list of 1,200 pairs, 300 of them of one speaker" in text
+    assert "<dt>SHA-256 of the trial list</dt><dd>c0ffee</dd>" in text
+    assert "trial list" not in page
 
 
 def test_words_of_the_study_are_escaped(page: str, read: Reader) -> None:

@@ -357,6 +357,9 @@ class _Run:
                 original.speaker,
                 str(original.path),
                 released.path.relative_to(self.folder).as_posix(),
+                start=original.start,
+                end=original.end,
+                channel=original.channel,
             )
 
     # ------------------------------------------------------------------------------ settings

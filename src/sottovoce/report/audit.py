@@ -134,6 +134,12 @@ def _description(findings: AuditFindings) -> str:
         f"Attackers trained on {counted(training.speakers, 'other speaker')} "
         f"({counted(training.utterances, 'recording')}) of {source}.",
     ]
+    if findings.trial_list is not None:
+        pairs = counted(findings.trial_list.pairs, "pair")
+        sentences.append(
+            f"Measures of scores rest on a list of {pairs}, {findings.trial_list.mated:,} of them "
+            "of one speaker."
+        )
     if corpus.excluded:
         excluded = counted(len(corpus.excluded), "recording")
         sentences.append(f"Left out: {excluded}, listed under provenance.")

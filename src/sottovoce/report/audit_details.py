@@ -163,6 +163,9 @@ def _provenance_entries(
         "encoder's origin": encoder.origin,
         "encoder's licence": encoder.licence,
         "encoder's SHA-256": encoder.sha256,
+        "SHA-256 of the trial list": (
+            None if findings.trial_list is None else findings.trial_list.sha256
+        ),
         **(
             {}
             if record is None
