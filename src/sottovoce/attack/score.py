@@ -242,8 +242,8 @@ def _positions(embeddings: Embeddings, ids: Sequence[str]) -> IntArray:
             code="missing-ids",
         )
     order = np.argsort(embeddings.utterances, kind="stable")
-    found = np.searchsorted(embeddings.utterances, np.array(ids, np.str_), sorter=order)
-    return np.asarray(order[found], np.int64)
+    positions = np.searchsorted(embeddings.utterances, np.array(ids, np.str_), sorter=order)
+    return np.asarray(order[positions], np.int64)
 
 
 def _check_size(n_models: int, n_trials: int) -> None:

@@ -199,7 +199,7 @@ def _compare_with_study(findings: AuditFindings, study: Study) -> list[str]:
     ]
     lines = compare(rows, planned, "rows")
     lines += compare(
-        [(found.anonymiser, found.method, found.settings) for found in findings.anonymisers],
+        [(entry.anonymiser, entry.method, entry.settings) for entry in findings.anonymisers],
         [(spec.label, spec.method, dict(spec.settings)) for spec in study.anonymiser_specs],
         "anonymisers",
     )
