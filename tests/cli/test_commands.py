@@ -62,6 +62,25 @@ def test_measure_prints_a_row_a_measure(scores: Path, capsys: pytest.CaptureFixt
     assert "needs 10,000" in shown  # a rate that 2,000 scores cannot show, and the limit
 
 
+def test_measure_and_compare_agree_on_a_very_wide_range(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], engine: str
+) -> None:
+    """The range of these scores overflows in float32, in which they are counted."""
+    rng = np.random.default_rng(0)
+    nonmated = rng.uniform(-3.3e38, 2e38, 263_000).astype(np.float32)
+    sides = {"mated": np.array([-3e38, 0, 1e38, 3e38], np.float32), "nonmated": nonmated}
+    single, double = tmp_path / "single.npz", tmp_path / "double.npz"
+    np.savez(single, **sides)  # type: ignore[arg-type]
+    np.savez(double, **{name: side.astype(float) for name, side in sides.items()})  # type: ignore[arg-type]
+    options = ["--json", "--resamples", "40"]
+    assert run(["measure", str(single), *options]) == 0
+    measured = json.loads(capsys.readouterr().out)["measures"]
+    assert run(["compare", str(single), str(double), *options]) == 0
+    compared = [one["measures"] for one in json.loads(capsys.readouterr().out)["sets"]]
+    assert compared == [measured, measured]
+    assert measured["worst_case_log10_lr"]["value"] > 0
+
+
 def test_measure_json_keeps_the_contract(scores: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["measure", str(scores), "--json", "--resamples", "30"]) == 0
     printed = json.loads(capsys.readouterr().out)

@@ -40,6 +40,35 @@ def test_single_precision_is_kept_and_all_else_is_double(given: Any, kept: Any) 
     assert scores.mated.tolist() == [1.0, 2.0]
 
 
+@pytest.mark.parametrize("dtype", np.typecodes["AllInteger"])
+def test_whole_numbers_of_all_types_are_exact_or_refused(dtype: str) -> None:
+    limits = np.iinfo(dtype)
+    ends = np.array([limits.min, limits.min + 1, limits.max - 1, limits.max], dtype)
+    if limits.bits == 64:
+        for values in (ends, ends[2:]):
+            with raises_code("out-of-range", InputError) as caught:
+                Scores([0.0], values)
+            assert f"{int(values.max()):,}" in str(caught.value) or limits.min < 0
+        ends = np.array([max(limits.min, -(2**53)), 2**53 - 1, 2**53], dtype)
+    scores = Scores(ends, ends[:1])
+    assert [int(score) for score in scores.mated] == ends.tolist()
+    assert (scores.low, scores.high) == (ends.min(), ends.max())
+
+
+@pytest.mark.parametrize("value", [2**53 + 1, -(2**53) - 1])
+def test_whole_numbers_that_doubles_round_are_refused(value: int) -> None:
+    with raises_code("out-of-range", InputError):
+        Scores([value, 0], [0.0])
+
+
+def test_numbers_that_single_precision_cannot_hold_are_refused_as_infinite() -> None:
+    with np.errstate(over="ignore"):
+        values = np.array([1.0, 1e39]).astype(np.float32)
+    with raises_code("not-finite", InputError):
+        Scores([0.0], values)
+    assert Scores([0.0], [1.0, 1e39]).high == 1e39
+
+
 def test_a_double_array_is_not_copied() -> None:
     mated = np.array([1.0, 2.0])
     assert Scores(mated, [0.0]).mated is mated

@@ -10,8 +10,9 @@ from error_codes import raises_code
 from numpy.typing import NDArray
 
 from sottovoce.core.errors import InputError
-from sottovoce.measure import Scores, Tally
+from sottovoce.measure import Scores, Tally, acceleration, measure_scores
 from sottovoce.measure import tally as tally_module
+from sottovoce.measure.scores import CHUNK
 from sottovoce.measure.tally import make_cuts, make_edges
 
 Floats = NDArray[np.floating[Any]]
@@ -70,6 +71,60 @@ def test_single_precision_cuts_are_exact_among_double_scores() -> None:
     mated = np.array([0.1], np.float32)
     tally = Tally.of(Scores(mated, [0.1, float(np.float32(0.1)), 0.2]))
     assert tally.nonmated.tolist() == [1, 1, 1]
+
+
+LARGEST_SINGLE = float(np.finfo(np.float32).max)
+
+WIDE: dict[str, tuple[Any, Any]] = {
+    "range above the largest float32": (
+        np.array([-3e38, -1.0, 2.0, 3e38], np.float32),
+        np.array([-3.2e38, -3e38, -2e38, -1.0, 0.0, 1.0, 2.0, 2.9e38, 3.2e38], np.float32),
+    ),
+    "one cut rounds up to infinity": (
+        np.array([2e38, 2.5e38, LARGEST_SINGLE * (1 + 1e-9)]),
+        np.array([1e38, 2e38, 2.2e38, 2.5e38, 3.3e38, LARGEST_SINGLE], np.float32),
+    ),
+    "all cuts are above the largest float32": (
+        np.array([1e39, 2e39]),
+        np.array([1e38, LARGEST_SINGLE], np.float32),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WIDE)
+def test_many_scores_of_a_very_wide_range_give_the_literal_counts(case: str, engine: str) -> None:
+    """The compiled loop divides the range of the cuts, which overflowed in float32."""
+    mated, few = WIDE[case]
+    nonmated = np.resize(few, CHUNK + 1000)
+    loops = acceleration.loops_for(acceleration.ALWAYS)
+    tally = Tally.of(Scores(mated, nonmated), loops=loops)
+    assert tally.nonmated.tolist() == literal_cells(tally.cuts, nonmated.astype(np.float64))
+
+
+def test_the_compiled_loop_declines_a_range_that_overflows() -> None:
+    """It would read out of bounds, which gives right counts as often as wrong ones."""
+    compiled = pytest.importorskip("sottovoce.measure.compiled", exc_type=ImportError)
+    for cuts in ([-3e38, 0.0, 3e38], [2e38, np.inf], [np.inf, np.inf]):
+        single = np.array(cuts, np.float32)
+        exact = np.isfinite(single)
+        assert compiled.count_cells(single, exact, np.zeros(10, np.float32))[0] == -1
+    narrow = np.array([-1e38, 0.0, 1e38], np.float32)
+    cells = compiled.count_cells(narrow, narrow == narrow, np.zeros(10, np.float32))
+    assert cells.tolist() == [0, 0, 0, 10, 0, 0, 0]
+
+
+@pytest.mark.parametrize("case", WIDE)
+def test_a_very_wide_range_gives_the_measures_of_double_precision(case: str, engine: str) -> None:
+    mated, few = WIDE[case]
+    nonmated = np.resize(few, CHUNK + 1000)
+    single, double = (
+        measure_scores(scores, replicates=20, seed=1).to_dict()
+        for scores in (
+            Scores(mated, nonmated),
+            Scores(mated.astype(np.float64), nonmated.astype(np.float64)),
+        )
+    )
+    assert single == double
 
 
 def test_negative_and_positive_zero_are_one_score() -> None:

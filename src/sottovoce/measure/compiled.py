@@ -92,7 +92,8 @@ def count_cells(
 
     Scores are put into equal buckets, and only the few cuts of the own bucket are compared with.
     The bucket never falls as the score rises (rounding is monotone too), so this is exact. It
-    cannot tell when a score is not a number or when the cuts crowd in few buckets.
+    cannot tell when a score is not a number, when the cuts crowd in few buckets, or when their
+    range overflows.
 
     Parameters
     ----------
@@ -105,8 +106,12 @@ def count_cells(
     """
     cells = np.zeros(2 * len(cuts) + 1, np.int64)
     low, high = cuts[0], cuts[-1]
+    width = high - low
+    if not np.isfinite(width):  # wider than this precision can express
+        cells[0] = -1
+        return cells
     buckets = 1 << 17
-    scale = cuts.dtype.type((buckets - 1) / (high - low) if high - low > 1e-30 else 0)
+    scale = cuts.dtype.type((buckets - 1) / width if width > 1e-30 else 0)
     inside = np.zeros(buckets + 1, np.int32)
     for cut in cuts:
         inside[min(buckets - 1, int((cut - low) * scale)) + 1] += 1

@@ -22,6 +22,9 @@ from sottovoce.core.types import IntArray, RealArray
 LARGEST = 1e100
 """The largest score that is taken: sums of squares of such scores are still finite."""
 
+LARGEST_EXACT = 1 << 53
+"""The largest whole number up to which doubles hold every whole number."""
+
 CHUNK = 1 << 18
 """Scores handled at a time: a float32 chunk of this size sorts inside a second-level cache."""
 
@@ -212,7 +215,28 @@ def as_scores(values: ArrayLike, where: str) -> RealArray:
         )
     if array.dtype == np.float32:
         return array
+    if array.dtype.kind in "iu" and array.dtype.itemsize > 4:
+        check_exact(int(array.min()), int(array.max()), where)
     return array.astype(np.float64, copy=False)
+
+
+def check_exact(low: int, high: int, where: str) -> None:
+    """Refuse whole numbers that float64 would round, since different scores would become equal.
+
+    Parameters
+    ----------
+    low, high : int
+        Range of the scores.
+    where : str
+        What they are, for messages.
+    """
+    largest = max(-low, high)
+    if largest > LARGEST_EXACT:
+        raise InputError(
+            f"{where}: a whole number of size {largest:,}; beyond 2^53 doubles do not hold all "
+            "whole numbers: rescale the scores and save them as float64",
+            code="out-of-range",
+        )
 
 
 def check_finite(values: RealArray, where: str) -> tuple[float, float]:

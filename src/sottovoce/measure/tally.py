@@ -328,9 +328,7 @@ def count_on(
     """
     cuts_here = _as_dtype(cuts, scores.dtype)
     exact = cuts_here == cuts
-    # the compiled loop divides the range of the cuts, which must not overflow
-    divisible = float(cuts[-1]) - float(cuts[0]) < float(np.finfo(scores.dtype).max)
-    if loops is not None and divisible and len(scores) > CHUNK:
+    if loops is not None and len(scores) > CHUNK:
         cells: NDArray[np.int64] = loops.count_cells(cuts_here, exact, scores)
         if cells[0] >= 0:
             return cells
@@ -376,10 +374,10 @@ def _as_dtype(cuts: NDArray[np.float64], dtype: np.dtype[np.floating]) -> RealAr
 
     Otherwise numpy would widen every chunk of float32 scores to look double cuts up in it.
     """
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore"):  # infinity where a cut is above all numbers of this type
         rounded = cuts.astype(dtype)
-    short = rounded < cuts
-    rounded[short] = np.nextafter(rounded[short], np.array(np.inf, dtype))
+        short = rounded < cuts
+        rounded[short] = np.nextafter(rounded[short], np.array(np.inf, dtype))
     return rounded
 
 
