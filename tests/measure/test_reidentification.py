@@ -51,7 +51,24 @@ def part(one: Embeddings, keep: Any, name: str = "part") -> Embeddings:
     return Embeddings.of(one.vectors[keep], one.names[one.speakers[keep]], name=name)
 
 
+def names_of(embeddings: Embeddings) -> list[str]:
+    return [str(name) for name in embeddings.names[embeddings.speakers]]
+
+
 # ===================================================================== nothing hidden, nothing left
+
+
+@pytest.mark.parametrize("side", ["enrol", "trial"])
+def test_a_speaker_whose_vectors_cancel_is_not_a_protected_one(side: str) -> None:
+    enrol, trial = voices(noise=0.02)
+    changed = {"enrol": enrol, "trial": trial}[side]
+    vectors = changed.vectors.copy()
+    vectors[25:30] = -vectors[20:25]  # the recordings of s002 are rows 20 to 29
+    sides = {"enrol": enrol, "trial": trial, side: Embeddings.of(vectors, names_of(changed))}
+    settings = ReidentificationSettings(lengths=(1, 10), draws=10, confidence=None)
+    with raises_code("all-zero", InputError) as caught:
+        reidentify(sides["enrol"], sides["trial"], settings=settings)
+    assert "s002" in str(caught.value)
 
 
 @pytest.mark.parametrize("literal", [False, True])

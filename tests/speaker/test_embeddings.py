@@ -11,7 +11,7 @@ from error_codes import raises_code
 
 from sottovoce.core.errors import InputError
 from sottovoce.speaker import Cosine, Embeddings, Euclidean, LinkageFunction, speaker_means
-from sottovoce.speaker.embeddings import BLOCK, add_by_speaker
+from sottovoce.speaker.embeddings import BLOCK, add_by_speaker, enrolment_models
 from sottovoce.speaker.readers import read_embeddings
 
 RNG = np.random.default_rng(0)
@@ -44,6 +44,19 @@ def test_names_may_be_text_or_whole_numbers(speakers: Any) -> None:
 def test_all_numbers_become_float32(dtype: Any) -> None:
     embeddings = Embeddings.of(np.arange(1, 7).reshape(3, 2).astype(dtype), [0, 1, 2])
     assert embeddings.vectors.dtype == np.float32 and embeddings.vectors[2, 1] == 6
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32])
+def test_the_lowest_integer_is_not_zero(dtype: Any) -> None:
+    """Its absolute value overflows to itself, a negative number."""
+    lowest = np.iinfo(dtype).min
+    embeddings = Embeddings.of(np.array([[lowest, 0], [1, lowest]], dtype), [0, 1])
+    assert embeddings.vectors.tolist() == [[lowest, 0], [1, lowest]]
+
+
+def test_the_lowest_long_integer_is_too_large() -> None:
+    with raises_code("out-of-range", InputError):
+        Embeddings.of(np.array([[np.iinfo(np.int64).min, 0]]), [0])
 
 
 @pytest.mark.parametrize(
@@ -231,6 +244,32 @@ def test_means_over_several_blocks() -> None:
 def test_single_vectors_out_of_order_are_sorted_by_speaker() -> None:
     means = speaker_means(Embeddings.of(VECTORS[:3], ["c", "a", "b"]))
     np.testing.assert_array_equal(means, VECTORS[[1, 2, 0]])
+
+
+CANCELLING: dict[str, Any] = {
+    "opposite": [[1.0, 2.0], [-1.0, -2.0]],
+    "up to rounding": [[0.1, 0.7], [0.2, -0.4], [-0.3, -0.3]],
+    "of very small numbers": [[1e-14, 0.0], [-1e-14, 0.0]],
+}
+
+
+@pytest.mark.parametrize("case", CANCELLING)
+def test_enrolment_vectors_that_cancel_are_refused(case: str) -> None:
+    """A model without a direction recognises nobody, which would look like protection."""
+    vectors = np.array([[1.0, 1.0], *CANCELLING[case], [1.0, 0.0]], np.float32)
+    speakers = ["ann", *["bob"] * (len(vectors) - 2), "cyd"]
+    with raises_code("all-zero", InputError) as caught:
+        enrolment_models(Embeddings.of(vectors, speakers, origin="e.npz"))
+    assert "e.npz" in str(caught.value)
+    assert "bob" in str(caught.value)
+    assert "ann" not in str(caught.value) and "cyd" not in str(caught.value)
+
+
+def test_enrolment_models_are_means() -> None:
+    embeddings = Embeddings.of(VECTORS, SPEAKERS)
+    np.testing.assert_array_equal(enrolment_models(embeddings), speaker_means(embeddings))
+    almost = Embeddings.of([[1.0, 0.001], [-1.0, 0.001]], ["ann", "ann"])
+    np.testing.assert_allclose(enrolment_models(almost), [[0.0, 0.001]])
 
 
 def test_vectors_are_added_to_the_present_sums() -> None:

@@ -20,7 +20,7 @@ from sottovoce.core.files import write_bytes
 from sottovoce.core.types import FloatArray, IntArray, Names, Vectors
 from sottovoce.corpus.trials import TrialList
 from sottovoce.measure.scores import Scores, Speakers
-from sottovoce.speaker.embeddings import Embeddings, speaker_means
+from sottovoce.speaker.embeddings import Embeddings, enrolment_models, speaker_means
 from sottovoce.speaker.linkage import LinkageFunction
 
 Over = Literal["model", "mean", "max"]
@@ -163,7 +163,7 @@ def score_all(
     _check_size(len(enrol.names), len(trial))
     if over == "model":
         values = _normalised_scores(
-            speaker_means(enrol), enrol.counts, trial.vectors, linkage, cohort
+            enrolment_models(enrol), enrol.counts, trial.vectors, linkage, cohort
         )
     else:
         counts = np.ones(len(enrol), np.int64)

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from sottovoce.core.errors import InputError, TooFewError
 from sottovoce.core.types import IntArray, Progress, Vectors
-from sottovoce.speaker import Embeddings, LinkageFunction, recentred, speaker_means
+from sottovoce.speaker import Embeddings, LinkageFunction, recentred
+from sottovoce.speaker.embeddings import enrolment_models, refuse_cancelled
 
 LOWEST = np.finfo(np.float32).min
 """Put in place of the score of the true speaker: below all others."""
@@ -65,6 +66,8 @@ def make_conversations(
     ------
     TooFewError
         If no speaker is left.
+    InputError
+        ``all-zero`` if the vectors of a conversation cancel.
     """
     counts = trial.counts
     per_speaker = np.minimum(counts // min(length, len(trial) + 1), most)
@@ -80,9 +83,13 @@ def make_conversations(
         order[first[s] : first[s] + per_speaker[s] * length] for s in np.flatnonzero(per_speaker)
     ]
     picked = trial.vectors[np.concatenate(rows)].reshape(-1, length, trial.dimension)
+    means = picked.mean(axis=1, dtype=np.float64).astype(np.float32)
+    speakers = np.repeat(np.arange(len(counts)), per_speaker)
+    if length > 1:
+        refuse_cancelled(means, picked[:, 0], trial.names[speakers], trial.origin)
     return Conversations(
-        picked.mean(axis=1, dtype=np.float64).astype(np.float32),
-        np.repeat(np.arange(len(counts)), per_speaker),
+        means,
+        speakers,
         length,
         too_short=int((per_speaker == 0).sum()),
     )
@@ -210,7 +217,7 @@ class Scoring:
     def __init__(self, enrol: Embeddings, trials: Trials, linkage: LinkageFunction) -> None:
         counts = enrol.counts
         self.counts: IntArray | int = int(counts[0]) if np.all(counts == counts[0]) else counts
-        self.means = speaker_means(enrol)
+        self.means = enrolment_models(enrol)
         self.linkage = linkage = recentred(linkage, self.means)
         self.trials = linkage.trial(trials.vectors, self.counts)
         self.speakers = trials.speakers

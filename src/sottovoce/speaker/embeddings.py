@@ -21,6 +21,8 @@ from sottovoce.core.types import FloatArray, IntArray, Names, RealArray, Vectors
 
 SMALLEST, LARGEST = 1e-15, 1e17
 """Limits of the largest entry of a vector; squares and their sums are precise in float32 there."""
+CANCELLED = 1e-6
+"""A mean this much shorter than the vectors it is taken over is rounding, without a direction."""
 BLOCK = 1 << 15
 """Rows processed together, so that memory-mapped vectors are never read into memory at once."""
 
@@ -209,6 +211,59 @@ def speaker_means(embeddings: Embeddings) -> Vectors:
     return (sums / counts[:, None]).astype(np.float32)
 
 
+def enrolment_models(embeddings: Embeddings) -> Vectors:
+    """Average the vectors of each speaker, as :func:`speaker_means`, to compare trials with.
+
+    Parameters
+    ----------
+    embeddings : Embeddings
+        Enrolment vectors.
+
+    Raises
+    ------
+    InputError
+        ``all-zero`` where the vectors of a speaker cancel.
+    """
+    means = speaker_means(embeddings)
+    if means is not embeddings.vectors:
+        first = np.empty(len(means), np.int64)
+        first[embeddings.speakers[::-1]] = np.arange(len(embeddings))[::-1]
+        refuse_cancelled(means, embeddings.vectors[first], embeddings.names, embeddings.origin)
+    return means
+
+
+def refuse_cancelled(means: Vectors, vectors: Vectors, speakers: Names, source: str) -> None:
+    """Refuse means of vectors that cancel each other.
+
+    Such a mean has no direction, so nobody would be recognised by it. That would count as perfect
+    protection of the speaker although it says nothing about the voice: hence an error, not a note.
+
+    Parameters
+    ----------
+    means : array of float32, n × d
+        Mean vectors.
+    vectors : array of float32, n × d
+        One of the vectors behind each mean, to compare its length with.
+    speakers : array of str, n
+        Speaker of each mean.
+    source : str
+        Where they come from, for messages.
+
+    Raises
+    ------
+    InputError
+        ``all-zero``; the message names the speakers.
+    """
+    limits = CANCELLED * np.linalg.norm(vectors, axis=1)
+    cancelled = np.unique(speakers[np.linalg.norm(means, axis=1) <= limits])
+    if len(cancelled):
+        raise InputError(
+            f"{source}: the vectors of {first_few(map(str, cancelled), len(cancelled))} cancel, "
+            "their mean is zero; embed the recordings again or leave them out",
+            code="all-zero",
+        )
+
+
 def add_by_speaker(sums: FloatArray, vectors: RealArray, speakers: IntArray) -> None:
     """Add each vector to the row of its speaker, in place.
 
@@ -257,6 +312,8 @@ def _checked_vectors(values: ArrayLike, source: str) -> Vectors:
 
 
 def _check_magnitudes(vectors: RealArray, first: int, source: str) -> None:
+    if vectors.dtype.kind == "i":
+        vectors = vectors.astype(np.float64)  # the absolute value of the lowest integer overflows
     largest = np.abs(vectors).max(axis=1).astype(np.float64)
     advice = "embed it again or leave it out"
     limits = f"below {SMALLEST:g} or above {LARGEST:g} at its largest; rescale all vectors"
