@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from sottovoce.attack import Cohort, ScoreTable, score_all
 from sottovoce.attack import score as module
+from sottovoce.attack.score import score_listed
+from sottovoce.corpus.trials import TrialList
 from sottovoce.measure import cllr, eer, min_cllr
 from sottovoce.measure.readers import read_scores
 from sottovoce.measure.scores import Scores
@@ -203,3 +205,26 @@ def test_more_pairs_than_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_PAIRS", 35)
     with raises_code("too-many"):
         score_all(sets["enrol", "original"], sets["trial", "original"], Cosine())
+
+
+def test_enrolment_vectors_that_cancel_are_refused() -> None:
+    enrol = Embeddings.of(
+        [[1.0, 2.0], [-1.0, -2.0], [1.0, 0.0]], ["ann", "ann", "bob"], utterances=["a", "b", "c"]
+    )
+    trial = Embeddings.of([[1.0, 1.0], [2.0, 0.0]], ["ann", "bob"], utterances=["d", "e"])
+    pairs = np.array([0, 1])
+    listed = TrialList(
+        ("ann", "bob"),
+        ("d", "e"),
+        pairs,
+        pairs,
+        np.array([True, True]),
+        {"ann": ("a", "b"), "bob": ("c",)},
+    )
+    with raises_code("all-zero") as caught:
+        score_all(enrol, trial, Cosine())
+    assert "ann" in str(caught.value) and "bob" not in str(caught.value)
+    with raises_code("all-zero") as caught:
+        score_listed(enrol, trial, Cosine(), listed)
+    assert "ann" in str(caught.value) and "bob" not in str(caught.value)
+    assert score_all(enrol, trial, Cosine(), over="max").values.shape == (2, 2)

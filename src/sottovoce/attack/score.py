@@ -20,7 +20,12 @@ from sottovoce.core.files import write_bytes
 from sottovoce.core.types import FloatArray, IntArray, Names, Vectors
 from sottovoce.corpus.trials import TrialList
 from sottovoce.measure.scores import Scores, Speakers
-from sottovoce.speaker.embeddings import Embeddings, enrolment_models, speaker_means
+from sottovoce.speaker.embeddings import (
+    Embeddings,
+    enrolment_models,
+    refuse_cancelled,
+    speaker_means,
+)
 from sottovoce.speaker.linkage import LinkageFunction
 
 Over = Literal["model", "mean", "max"]
@@ -211,10 +216,12 @@ def score_listed(
     members = [_positions(enrol, trials.enrolment[name]) for name in trials.enrol_ids]
     counts = np.array([len(rows) for rows in members], np.int64)
     if over == "model":
-        means = np.stack([enrol.vectors[rows].mean(axis=0, dtype=np.float64) for rows in members])
-        values = _normalised_scores(
-            means.astype(np.float32), counts, tried.vectors, linkage, cohort
-        )
+        means = np.stack(
+            [enrol.vectors[rows].mean(axis=0, dtype=np.float64) for rows in members]
+        ).astype(np.float32)
+        first = enrol.vectors[[rows[0] for rows in members]]
+        refuse_cancelled(means, first, np.array(trials.enrol_ids), enrol.origin)
+        values = _normalised_scores(means, counts, tried.vectors, linkage, cohort)
     else:
         rows = np.concatenate(members)
         single = _normalised_scores(
