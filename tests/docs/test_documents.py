@@ -32,8 +32,8 @@ def test_links_lead_somewhere(path: Path) -> None:
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_commands_have_the_options_shown(path: Path) -> None:
     for line in re.findall(r"^ *(sottovoce .*)$", path.read_text(encoding="utf-8"), re.MULTILINE):
-        for one in line.split("#")[0].split("&&"):
-            assert unknown_options(one.split()[1:]) == set(), one
+        for command in line.split("#")[0].split("&&"):
+            assert unknown_options(command.split()[1:]) == set(), command
 
 
 def unknown_options(words: list[str]) -> set[str]:
