@@ -20,13 +20,13 @@ CASES = {
 
 def table() -> dict[str, tuple[float, float]]:
     """Cllr_min and EER of each case."""
-    found = {}
+    rows = {}
     for name, labels in CASES.items():
         mated = [score for score, label in enumerate(labels, start=1) if label == "H"]
         nonmated = [score for score, label in enumerate(labels, start=1) if label == "N"]
         scores = Scores(mated, nonmated, name=name)
-        found[name] = (min_cllr(scores), eer(scores))
-    return found
+        rows[name] = (min_cllr(scores), eer(scores))
+    return rows
 
 
 if __name__ == "__main__":

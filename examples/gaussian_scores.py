@@ -73,13 +73,13 @@ def figure(results: list[tuple[str, tuple[float, ...], float, float]]) -> Figure
 
 
 if __name__ == "__main__":
-    found = list(experiment())
+    results = list(experiment())
     for case in CASES:
-        costs = [cost for name, _, cost, _ in found if name == case]
-        links = [d_sys for name, _, _, d_sys in found if name == case]
+        costs = [cost for name, _, cost, _ in results if name == case]
+        links = [d_sys for name, _, _, d_sys in results if name == case]
         print(
             f"{case}: Cllr_min {min(costs):.2f} … {max(costs):.2f}, "
             f"D_sys {min(links):.2f} … {max(links):.2f}"
         )
     if len(sys.argv) > 1:
-        write_text(Path(sys.argv[1]), figure(found).svg)
+        write_text(Path(sys.argv[1]), figure(results).svg)
