@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from sottovoce.core.types import Vectors
-from sottovoce.corpus.demo.builtin import SEED, builtin_corpus
+from sottovoce.corpus.demo import SEED, builtin_corpus
 from sottovoce.corpus.manifest import read_manifest
 from sottovoce.measure import Scores, eer
 

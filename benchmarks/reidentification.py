@@ -27,9 +27,8 @@ from numpy.typing import NDArray
 from timing import HEAD, cpu, row
 
 from sottovoce.measure import acceleration
-from sottovoce.measure.identification import expected_rank, top_k
+from sottovoce.measure.identification import Counter, expected_rank, open_set, top_k
 from sottovoce.measure.isolation import Draws, TestVectors, included, isolations
-from sottovoce.measure.open_set import Counter, open_set
 from sottovoce.measure.population import (
     TRIALS,
     Scoring,

@@ -30,7 +30,7 @@ from timing import HEAD, cpu, row
 from sottovoce.measure import Scores, Speakers, Tally, acceleration, ece_profile, eer, tpr_at_fpr
 from sottovoce.measure.calibration import oracle_blocks
 from sottovoce.measure.disclosure import d_ece_of, worst_case_of
-from sottovoce.measure.intervals import resample
+from sottovoce.measure.resampling import resample
 from sottovoce.measure.scores import ScoreSource
 from sottovoce.measure.summary import measure_scores
 from sottovoce.measure.verification import min_cllr_of, rocch_eer_of

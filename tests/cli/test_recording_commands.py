@@ -22,7 +22,7 @@ from sottovoce.anonymise.recording.word_times import (
 from sottovoce.asr.recogniser import RECOGNISERS
 from sottovoce.cli import run
 from sottovoce.core.types import Audio
-from sottovoce.corpus.demo.builtin import builtin_corpus
+from sottovoce.corpus.demo import builtin_corpus
 from sottovoce.corpus.manifest import read_manifest
 
 pytest.importorskip("pocketsphinx")

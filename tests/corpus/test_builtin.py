@@ -17,7 +17,7 @@ from error_codes import raises_code
 
 from sottovoce.core.errors import UsageError
 from sottovoce.core.types import FloatArray as Samples
-from sottovoce.corpus.demo.builtin import MARKER, builtin_corpus, cache_folder
+from sottovoce.corpus.demo import MARKER, builtin_corpus, cache_folder
 from sottovoce.corpus.demo.phones import GAPS, LEXICON, PHONES, TEMPLATES, Word, fill, pronounce
 from sottovoce.corpus.demo.synthesis import synthesise
 from sottovoce.corpus.demo.voices import RATE, Gender, draw_session, draw_voice
@@ -166,7 +166,7 @@ def test_an_interrupted_run_leaves_nothing(tmp_path: Path) -> None:
 def test_a_killed_run_leaves_no_marker_and_is_cleared_away(tmp_path: Path) -> None:
     program = (
         "import os, pathlib, signal, sys; "
-        "from sottovoce.corpus.demo.builtin import builtin_corpus; "
+        "from sottovoce.corpus.demo import builtin_corpus; "
         "builtin_corpus(pathlib.Path(sys.argv[1]), speakers=2, utterances=2, "
         "progress=lambda done, total: os.kill(os.getpid(), signal.SIGKILL))"
     )

@@ -24,14 +24,8 @@ from sottovoce.measure import (
     min_cllr,
     rocch_eer,
 )
-from sottovoce.measure.intervals import (
-    MIN_SPEAKERS,
-    Method,
-    by_speaker,
-    interval_of,
-    resample,
-    share_interval,
-)
+from sottovoce.measure.intervals import Method, interval_of, share_interval
+from sottovoce.measure.resampling import MIN_SPEAKERS, by_speaker, resample
 
 FEW, MANY = 7, 400
 """Speakers: few enough for a table of all pairs, and too many for one."""

@@ -20,7 +20,7 @@ from sottovoce.measure import (
     measure_scores,
     tpr_at_fpr,
 )
-from sottovoce.measure.intervals import resample
+from sottovoce.measure.resampling import resample
 
 
 def test_weighted_counts_of_very_full_cells_do_not_saturate(engine: str) -> None:

@@ -24,7 +24,7 @@ from audit_case import findings_in
 from live_service import Service, clip, running
 
 from sottovoce.core.records import write_json
-from sottovoce.corpus.demo.builtin import builtin_corpus
+from sottovoce.corpus.demo import builtin_corpus
 from sottovoce.corpus.manifest import read_manifest
 from sottovoce.report.audit import render
 

@@ -10,7 +10,7 @@ from live_service import Service, samples
 
 from sottovoce.anonymise.recording.align import align
 from sottovoce.corpus.audio import load_native
-from sottovoce.corpus.demo.builtin import builtin_corpus
+from sottovoce.corpus.demo import builtin_corpus
 from sottovoce.corpus.manifest import read_manifest
 from sottovoce.corpus.utterance import Utterance
 

@@ -17,8 +17,10 @@ from sottovoce.core.types import Audio, Progress
 from sottovoce.corpus.audio import load_audio
 from sottovoce.corpus.utterance import Corpus, Utterance
 from sottovoce.findings import UtilityEstimate
-from sottovoce.measure import quality
 from sottovoce.measure.utility import (
+    QUALITY_MODEL,
+    QUALITY_PACKAGE,
+    QualityModel,
     WordErrors,
     average,
     duration_ratio,
@@ -98,7 +100,7 @@ class UtilityMeter:
         """
         return [
             not isinstance(self._loaded_recogniser, SottovoceError),
-            find_spec(quality.PACKAGE) is not None,
+            find_spec(QUALITY_PACKAGE) is not None,
         ]
 
     def word_error_rate(
@@ -174,7 +176,7 @@ class UtilityMeter:
             With a note in place of a value if the network is not installed.
         """
         try:
-            model = quality.QualityModel()
+            model = QualityModel()
         except SottovoceError as error:
             return _not_measured(f"not estimated: {error}")
 
@@ -184,7 +186,7 @@ class UtilityMeter:
         rated = utterances[:: -(-len(utterances) // MAX_RATED)]
         values = self._map(rate, rated, progress)
         speakers = [utterance.speaker for utterance in rated]
-        return self._average(values, speakers, model=quality.MODEL)
+        return self._average(values, speakers, model=QUALITY_MODEL)
 
     def similarity_to_originals(
         self, pairs: Sequence[tuple[Utterance, Utterance]], progress: Progress | None

@@ -107,7 +107,7 @@ def open_corpus(path: Path | str) -> Corpus:
     """
     path = Path(path)
     if str(path) == BUILTIN and not path.exists():
-        from sottovoce.corpus.demo.builtin import builtin_corpus
+        from sottovoce.corpus.demo import builtin_corpus
 
         return replace(read_manifest(builtin_corpus()), name="built-in corpus (synthetic)")
     check_exists(path)

@@ -10,7 +10,6 @@
 
 from sottovoce.findings import Estimate, Reidentification, ScoreCurves, ScoreSummary, Similarity
 from sottovoce.measure.calibration import Calibration, calibrate
-from sottovoce.measure.curves import score_curves
 from sottovoce.measure.disclosure import (
     Disclosure,
     EceProfile,
@@ -22,7 +21,7 @@ from sottovoce.measure.reidentification import reidentify
 from sottovoce.measure.reidentification_settings import ReidentificationSettings
 from sottovoce.measure.scores import Scores, Speakers
 from sottovoce.measure.similarity import similarity
-from sottovoce.measure.summary import measure_scores
+from sottovoce.measure.summary import measure_scores, score_curves
 from sottovoce.measure.tally import Tally
 from sottovoce.measure.verification import cllr, eer, min_cllr, roc, rocch_eer, tpr_at_fpr
 

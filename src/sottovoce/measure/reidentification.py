@@ -22,14 +22,21 @@ from sottovoce.findings import (
     SpeakerRisk,
 )
 from sottovoce.measure.identification import (
+    Counter,
     chance_rank_disclosure,
     expected_rank,
+    open_set,
     rank_disclosure,
     top_k,
 )
-from sottovoce.measure.intervals import MIN_SPEAKERS, Interval, share_interval
+from sottovoce.measure.intervals import (
+    Interval,
+    eer_spread,
+    rank_disclosure_intervals,
+    rank_interval,
+    share_interval,
+)
 from sottovoce.measure.linkability import MIN_MATED, default_bins
-from sottovoce.measure.open_set import Counter, open_set
 from sottovoce.measure.population import (
     Scoring,
     Standing,
@@ -39,12 +46,8 @@ from sottovoce.measure.population import (
     make_trials,
     stand,
 )
-from sottovoce.measure.reidentification_intervals import (
-    eer_spread,
-    rank_disclosure_intervals,
-    rank_interval,
-)
 from sottovoce.measure.reidentification_settings import ReidentificationSettings
+from sottovoce.measure.resampling import MIN_SPEAKERS
 from sottovoce.measure.singling_out import CHANCE, LITERAL_DRAWS, VECTORS, PredicateStudy
 from sottovoce.measure.tally import Tally, make_edges
 from sottovoce.measure.verification import rocch_eer
@@ -256,7 +259,8 @@ class _Study:
         intervals: list[tuple[Interval, Interval]] | None = None
         speakers = len(np.unique(standing.speakers))
         if self.settings.confidence is not None and speakers >= MIN_SPEAKERS:
-            intervals = rank_disclosure_intervals(before, standing, sizes, self.settings)
+            confidence = self.settings.confidence
+            intervals = rank_disclosure_intervals(before, standing, sizes, confidence, seed)
         for i, size in enumerate(sizes):
             for j, curve in enumerate(("rank_disclosure", "worst_rank_disclosure")):
                 value, chance = float(values[j][i]), float(chances[j][i])

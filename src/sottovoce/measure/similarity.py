@@ -22,18 +22,14 @@ from sottovoce.findings import (
     SimilarityIntervals,
     SpeakerSimilarity,
 )
-from sottovoce.measure.intervals import (
-    MIN_SPEAKERS,
-    check_confidence,
-    check_replicates,
-    interval_of,
-)
+from sottovoce.measure.intervals import check_confidence, check_replicates, interval_of
 from sottovoce.measure.pair_scores import (
     PairScores,
     dominance,
     resampled_dominance,
     speaker_pairs,
 )
+from sottovoce.measure.resampling import MIN_SPEAKERS
 from sottovoce.speaker import Cosine, Embeddings, LinkageFunction
 
 NOISE = 1e-12

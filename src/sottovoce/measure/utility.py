@@ -1,6 +1,10 @@
-"""What anonymised speech is still good for: its words, its melody, its length and its loudness.
+"""What anonymised speech is still good for: its words, melody, length, loudness and quality.
 
-Takes words and arrays; who recognises the words and who tracks the pitch does not matter here.
+Takes words and arrays; who recognises the words and who tracks the pitch does not matter here. The
+estimate of quality is that of DNSMOS P.835 (Reddy et al. 2022), from the package ``speechmos``
+(MIT), which carries the network. That package itself is not imported: it would bring others that
+are not needed. The network was made to rate noise suppression: on converted voices its figure is a
+hint, not a listening test.
 """
 
 from __future__ import annotations
@@ -8,19 +12,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sottovoce.core.edit_distance import count_edits
-from sottovoce.core.errors import InputError, TooFewError
+from sottovoce.core.errors import InputError, MissingExtraError, TooFewError
+from sottovoce.core.onnx_networks import load_network
 from sottovoce.core.records import Record
-from sottovoce.measure.intervals import (
-    MIN_SPEAKERS,
-    MIN_TRIALS,
-    interval_of,
-    mean_interval,
-)
+from sottovoce.measure.intervals import interval_of, mean_interval
+from sottovoce.measure.resampling import MIN_SPEAKERS, MIN_TRIALS
 
 MIN_FRAMES = 10
 """Frames voiced in both recordings that a correlation of pitch needs."""
@@ -239,3 +243,47 @@ def loudness_difference(original: ArrayLike, anonymised: ArrayLike) -> float:
             )
         powers.append(power)
     return 10 * math.log10(powers[1] / powers[0])
+
+
+QUALITY_MODEL = "DNSMOS P.835"
+QUALITY_PACKAGE = "speechmos"
+QUALITY_WINDOW = 144_160
+"""Samples the network listens to: 9.01 s."""
+OVERALL_POLYNOMIAL = (-0.06766283, 1.11546468, 0.04602535)
+"""From what the network gives to a mean vote from 1 to 5: a polynomial, highest power first."""
+
+
+class QualityModel:
+    """Rates recordings from 1 (bad) to 5 (excellent)."""
+
+    def __init__(self) -> None:
+        self._network: Any = load_network(_package_file())
+
+    def overall(self, audio: NDArray[np.float32]) -> float:
+        """Rate the first nine seconds; shorter recordings are repeated.
+
+        Parameters
+        ----------
+        audio : array of float32
+            Samples at 16 kHz, at least one.
+
+        Returns
+        -------
+        float
+            OVRL, 1 to 5.
+        """
+        if not len(audio):
+            raise InputError(
+                "a recording without samples has no quality; leave it out", code="empty"
+            )
+        window = np.resize(np.asarray(audio, np.float32), QUALITY_WINDOW)[None]
+        (ratings,) = self._network.run(None, {"input_1": window})
+        return float(np.polyval(OVERALL_POLYNOMIAL, ratings[0, 2]))
+
+
+def _package_file() -> Path:
+    package = find_spec(QUALITY_PACKAGE)
+    if package is None or not package.submodule_search_locations:
+        raise MissingExtraError("an estimate of speech quality", "quality")
+    folder = Path(next(iter(package.submodule_search_locations)))
+    return folder / "dnsmos_models" / "sig_bak_ovr.onnx"

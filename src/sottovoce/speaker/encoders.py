@@ -28,8 +28,7 @@ from sottovoce.core.records import Json, JsonObject, Record
 from sottovoce.core.registry import Registry
 from sottovoce.core.types import Audio, Features, Vector
 from sottovoce.signal.fbank import RATE, fbank
-from sottovoce.signal.level import SHORTEST, prepared
-from sottovoce.signal.vad import without_pauses
+from sottovoce.signal.level import SHORTEST, prepared, without_pauses
 
 BANKS = 80
 """Number of filter banks that networks take."""

@@ -27,7 +27,7 @@ from sottovoce.core.edit_distance import count_edits
 from sottovoce.core.errors import UsageError
 from sottovoce.core.number_words import number_to_words
 from sottovoce.corpus.audio import load_native
-from sottovoce.corpus.demo.builtin import builtin_corpus
+from sottovoce.corpus.demo import builtin_corpus
 from sottovoce.corpus.manifest import read_manifest
 from sottovoce.corpus.utterance import Utterance
 

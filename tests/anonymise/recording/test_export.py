@@ -49,7 +49,7 @@ from sottovoce.anonymise.recording.words import spoken_words, word_key
 from sottovoce.core.atomic_directory import atomic_directory
 from sottovoce.core.errors import InputError, TooFewError
 from sottovoce.corpus.audio import load_native, save_audio
-from sottovoce.corpus.demo.builtin import builtin_corpus
+from sottovoce.corpus.demo import builtin_corpus
 from sottovoce.corpus.manifest import read_manifest
 from sottovoce.corpus.utterance import Corpus, Utterance
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from signals import harmonics, noise, tone
 
 from sottovoce.core.errors import InputError, MissingExtraError
-from sottovoce.measure import quality
-from sottovoce.measure.quality import QualityModel
+from sottovoce.measure import utility
+from sottovoce.measure.utility import QualityModel
 
 RATE = 16_000
 
@@ -44,6 +44,6 @@ def test_short_recordings_are_repeated(model: QualityModel) -> None:
 
 
 def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(quality, "PACKAGE", "no_such_package_here")
+    monkeypatch.setattr(utility, "QUALITY_PACKAGE", "no_such_package_here")
     with raises_code("missing-extra", MissingExtraError):
         QualityModel()

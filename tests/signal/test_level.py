@@ -7,7 +7,7 @@ import pytest
 from signals import noise, tone
 
 from sottovoce.core.types import Audio
-from sottovoce.signal.vad import speech_frames, without_pauses
+from sottovoce.signal.level import speech_frames, without_pauses
 
 RATE = 16000
 

@@ -1,0 +1,232 @@
+"""How far a number could be off: resamples of speakers, or of trials when speakers are unknown.
+
+Trials that share a speaker rise and fall together, so the honest resample draws speakers: speaker
+a appears w_a times, a mated trial of a counts w_a times and a non-mated trial of a and b counts
+w_a·w_b times. Only the weights change from one resample to the next, so each is a weighted tally
+on the same cuts: a sparse matrix product, whatever the number of trials.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from sottovoce.core.types import IntArray, RealArray
+from sottovoce.measure.scores import Scores, ScoreSource, Speakers
+from sottovoce.measure.tally import Cost, Tally, bits
+
+BATCH = 64
+"""Resamples drawn at a time: a row of weights is then four cache lines, long enough to stream."""
+
+MIN_SPEAKERS = 5
+"""With fewer speakers than this a resample of speakers says nothing; trials are drawn instead."""
+
+MIN_TRIALS = 20
+"""With fewer trials of a kind there is no interval: resamples of a handful agree on too much."""
+
+Weighted = Callable[[RealArray], NDArray[np.float64]]
+"""From weights (speakers × resamples) to weighted counts (resamples × cells)."""
+
+_DENSE_PAIRS = 1 << 14
+_BLOCK_TRIALS = 1 << 11
+
+
+def enough(source: ScoreSource) -> bool:
+    """Tell whether there are enough trials of both kinds for an interval to mean anything.
+
+    Parameters
+    ----------
+    source : ScoreSource
+        Mated and non-mated scores.
+    """
+    return min(len(source.mated), source.n_nonmated) >= MIN_TRIALS
+
+
+def by_speaker(source: ScoreSource) -> bool:
+    """Tell whether speakers are known, and enough have mated trials, to be resampled.
+
+    Parameters
+    ----------
+    source : ScoreSource
+        Mated and non-mated scores.
+    """
+    return mated_speakers(source) >= MIN_SPEAKERS
+
+
+def mated_speakers(source: ScoreSource) -> int:
+    """Count the speakers who have mated trials; 0 if speakers are not known.
+
+    Parameters
+    ----------
+    source : ScoreSource
+        Mated and non-mated scores.
+    """
+    return 0 if source.speakers is None else len(np.unique(source.speakers.mated))
+
+
+def resample(
+    source: ScoreSource, tally: Tally, *, replicates: int, rng: np.random.Generator
+) -> Iterator[Tally]:
+    """Draw weighted tallies: by speaker where speakers are known, by trial otherwise.
+
+    Parameters
+    ----------
+    source : ScoreSource
+        The scores.
+    tally : Tally
+        Their counts.
+    replicates : int
+        How many resamples to draw.
+    rng : numpy.random.Generator
+        Source of the draws.
+
+    Yields
+    ------
+    Tally
+        On the same cuts, with weighted counts.
+    """
+    if isinstance(source, Scores) and source.speakers is not None and by_speaker(source):
+        yield from _by_speaker(source, source.speakers, tally, replicates, rng)
+    else:
+        yield from _by_trial(tally, replicates, rng)
+
+
+def _by_trial(tally: Tally, replicates: int, rng: np.random.Generator) -> Iterator[Tally]:
+    m, n = int(tally.n_mated), int(tally.n_nonmated)
+    share_mated, share_nonmated = tally.mated / m, tally.nonmated / n
+    for _ in range(replicates):
+        costs = tally.costs and (tally.costs[0].redrawn(m, rng), tally.costs[1].redrawn(n, rng))
+        yield replace(
+            tally,
+            mated=rng.multinomial(m, share_mated),
+            nonmated=rng.multinomial(n, share_nonmated),
+            costs=costs,
+        )
+
+
+def _by_speaker(
+    scores: Scores, who: Speakers, tally: Tally, replicates: int, rng: np.random.Generator
+) -> Iterator[Tally]:
+    # whole numbers add exactly in float32 up to 2^24; a weighted count is near the plain one
+    fullest = max(tally.mated.max(), tally.nonmated.max())
+    dtype: type[np.floating] = np.float32 if fullest <= 1 << 22 else np.float64
+    mated_counts = _one_way(tally, scores.mated, who, dtype)
+    nonmated_counts = _two_way(tally, scores.nonmated, who, dtype)
+    weighted_costs = _costs(scores, who) if tally.costs else None
+    done = 0
+    while done < replicates:
+        weights = _draw_weights(who.count, rng).astype(dtype)
+        mated, nonmated = _by_resample(mated_counts @ weights), nonmated_counts(weights)
+        costs = weighted_costs(weights) if weighted_costs else None
+        # with few speakers a draw may leave no pair of one kind: it is drawn again
+        usable = np.flatnonzero((mated.sum(axis=1) > 0) & (nonmated.sum(axis=1) > 0))
+        for i in usable[: replicates - done]:
+            yield replace(
+                tally,
+                mated=mated[i],
+                nonmated=nonmated[i],
+                costs=costs and (Cost(float(costs[0][i])), Cost(float(costs[1][i]))),
+            )
+        done += len(usable)
+
+
+def _draw_weights(count: int, rng: np.random.Generator) -> IntArray:
+    """How often each speaker appears in each resample of a batch (speakers × resamples)."""
+    drawn = rng.integers(0, count, (count, BATCH)) * BATCH + np.arange(BATCH)
+    counts = np.bincount(drawn.ravel(), minlength=count * BATCH)
+    return counts.reshape(count, BATCH)
+
+
+def _by_resample(counts: RealArray) -> NDArray[np.float64]:
+    """Cells × resamples to resamples × cells."""
+    return np.ascontiguousarray(counts.T, dtype=np.float64)
+
+
+def _sorted_cells(tally: Tally, scores: RealArray) -> tuple[IntArray, IntArray]:
+    """An order of the scores by cell, and where each cell starts in it (one more at the end)."""
+    order = np.argsort(scores)
+    ordered = scores[order]
+    starts = np.zeros(2 * len(tally.cuts) + 2, np.int64)
+    starts[1:-1:2] = np.searchsorted(ordered, tally.cuts, side="left")
+    starts[2:-1:2] = np.searchsorted(ordered, tally.cuts, side="right")
+    starts[-1] = len(scores)
+    return order, starts
+
+
+def _sums(
+    columns: IntArray, starts: IntArray, width: int, dtype: type[np.floating]
+) -> sparse.csr_array:
+    """The matrix that adds up, for each cell, the weights of its trials."""
+    shape = (len(starts) - 1, width)
+    return sparse.csr_array((np.ones(len(columns), dtype), columns, starts), shape=shape)
+
+
+def _one_way(
+    tally: Tally, scores: RealArray, who: Speakers, dtype: type[np.floating]
+) -> sparse.csr_array:
+    """Cells × speakers: times the weights, the weighted mated counts."""
+    order, starts = _sorted_cells(tally, scores)
+    return _sums(who.mated[order], starts, who.count, dtype)
+
+
+def _two_way(
+    tally: Tally,
+    scores: RealArray,
+    who: Speakers,
+    dtype: type[np.floating],
+) -> Weighted:
+    """Weights to weighted non-mated counts; three ways to the same sums.
+
+    With few speakers: cells × all pairs of speakers, one product. With many, pairs hardly repeat
+    and a table of them would be read from main memory, so the trials are taken in score order, by
+    a compiled loop if there is one, else in blocks whose weights stay in cache.
+    """
+    order, starts = _sorted_cells(tally, scores)
+    enrol, trial = who.nonmated_enrol[order], who.nonmated_trial[order]
+    if tally.loops is not None:
+        enrol, trial = enrol.astype(np.int32), trial.astype(np.int32)
+        return partial(tally.loops.add_pairs, starts, enrol, trial)
+    count = who.count
+    if count**2 <= _DENSE_PAIRS:
+        table = _sums(enrol * count + trial, starts, count**2, dtype)
+        return lambda w: _by_resample(table @ (w[:, None] * w[None]).reshape(count**2, BATCH))
+    return _blockwise(starts, enrol, trial, dtype)
+
+
+def _blockwise(
+    starts: IntArray, enrol: IntArray, trial: IntArray, dtype: type[np.floating]
+) -> Weighted:
+    blocks = []
+    for begin in range(0, len(enrol), _BLOCK_TRIALS):
+        end = min(begin + _BLOCK_TRIALS, len(enrol))
+        low = int(np.searchsorted(starts, begin, side="right")) - 1
+        high = int(np.searchsorted(starts, end, side="left"))
+        inside = np.clip(starts[low : high + 1], begin, end) - begin
+        sums = _sums(np.arange(end - begin), inside, end - begin, dtype)
+        blocks.append((slice(begin, end), slice(low, high), sums))
+
+    def counts(w: RealArray) -> NDArray[np.float64]:
+        total = np.zeros((len(starts) - 1, w.shape[1]), dtype)
+        a, b = np.empty((2, _BLOCK_TRIALS, w.shape[1]), dtype)
+        for trials, cells, sums in blocks:
+            size = sums.shape[1]
+            np.take(w, enrol[trials], axis=0, out=a[:size], mode="clip")
+            np.take(w, trial[trials], axis=0, out=b[:size], mode="clip")
+            a[:size] *= b[:size]
+            total[cells] += sums @ a[:size]
+        return _by_resample(total)
+
+    return counts
+
+
+def _costs(scores: Scores, who: Speakers) -> Callable[[RealArray], tuple[RealArray, RealArray]]:
+    """Weights to weighted sums of the costs of mated and of non-mated trials."""
+    mated = np.bincount(who.mated, bits(-scores.mated), minlength=who.count)
+    pairs = (who.nonmated_enrol, who.nonmated_trial)
+    nonmated = sparse.csr_array((bits(scores.nonmated), pairs), shape=(who.count, who.count))
+    return lambda w: (mated @ w, np.asarray(((nonmated @ w) * w).sum(axis=0)))
