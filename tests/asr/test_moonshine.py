@@ -11,17 +11,17 @@ from error_codes import raises_code
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sottovoce.asr import moonshine
+from sottovoce.asr import recogniser as recogniser_module
 from sottovoce.asr.content import RATE
-from sottovoce.asr.moonshine import MoonshineTiny, cut_at_pauses, read_tokens
 from sottovoce.asr.normalise import normalise
-from sottovoce.asr.recogniser import make_recogniser
+from sottovoce.asr.recogniser import MoonshineTiny, cut_at_pauses, make_recogniser, read_tokens
 from sottovoce.core.errors import InputError
 from sottovoce.corpus import load_audio
 from sottovoce.measure.utility import word_errors
 
 installed = pytest.mark.skipif(
-    find_spec(moonshine.PACKAGE) is None, reason="needs the extra asr: its decoder and recordings"
+    find_spec(recogniser_module.PACKAGE) is None,
+    reason="needs the extra asr: its decoder and recordings",
 )
 
 
@@ -31,7 +31,7 @@ def recogniser() -> MoonshineTiny:
 
 
 def asset(name: str) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
-    return load_audio(moonshine._model_folder().parent / name, RATE)
+    return load_audio(recogniser_module._model_folder().parent / name, RATE)
 
 
 @installed
@@ -56,7 +56,7 @@ def test_a_long_recording_in_pieces(recogniser: MoonshineTiny) -> None:
         "being received, for good or for evil, in the superlative degree of comparison only."
     )
     audio = asset("two_cities.wav")
-    assert len(audio) > moonshine.MAX_SECONDS * RATE
+    assert len(audio) > recogniser_module.MAX_SECONDS * RATE
     errors = word_errors(normalise(text), normalise(recogniser.transcribe(audio, RATE)))
     assert errors.words == 119 and errors.total <= 6
 
@@ -77,7 +77,7 @@ def test_silence_and_damaged_audio_are_refused(recogniser: MoonshineTiny) -> Non
 
 
 def test_without_the_package_the_line_to_type(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(moonshine, "find_spec", lambda _: None)
+    monkeypatch.setattr(recogniser_module, "find_spec", lambda _: None)
     with raises_code("missing-extra") as error:
         make_recogniser()
     assert "pip install 'sottovoce[asr]'" in str(error.value)
@@ -87,7 +87,7 @@ def test_a_package_without_its_models(tmp_path: Path, monkeypatch: pytest.Monkey
     class Spec:
         submodule_search_locations = (str(tmp_path),)
 
-    monkeypatch.setattr(moonshine, "find_spec", lambda _: Spec)
+    monkeypatch.setattr(recogniser_module, "find_spec", lambda _: Spec)
     with raises_code("not-found") as error:
         MoonshineTiny()
     assert "moonshine-voice==0.0.73" in str(error.value)

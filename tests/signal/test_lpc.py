@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.signal import lfilter
 
-from sottovoce.signal.lpc import burg, poles_of, predictors_of, refilter
+from sottovoce.signal.spectrum import burg, poles_of, predictors_of, refilter
 
 Floats = NDArray[np.float64]
 

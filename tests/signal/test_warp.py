@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sottovoce.signal.warp import axis, bilinear, power, quadratic, read_at
+from sottovoce.signal.spectrum import axis, bilinear, power, quadratic, read_at
 
 OMEGA = axis(513)
 

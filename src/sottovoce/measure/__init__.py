@@ -23,6 +23,7 @@ from sottovoce.measure.scores import Scores, Speakers
 from sottovoce.measure.similarity import similarity
 from sottovoce.measure.summary import measure_scores, score_curves
 from sottovoce.measure.tally import Tally
+from sottovoce.measure.utility import f0_correlation, word_error_rate, word_errors
 from sottovoce.measure.verification import cllr, eer, min_cllr, roc, rocch_eer, tpr_at_fpr
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "disclosure",
     "ece_profile",
     "eer",
+    "f0_correlation",
     "linkability",
     "measure_scores",
     "min_cllr",
@@ -53,4 +55,6 @@ __all__ = [
     "score_curves",
     "similarity",
     "tpr_at_fpr",
+    "word_error_rate",
+    "word_errors",
 ]

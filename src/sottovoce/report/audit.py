@@ -10,7 +10,12 @@ from pathlib import Path
 
 from sottovoce import __version__
 from sottovoce.findings import AttackRow, AuditFindings, CurvePoint, Reidentification
-from sottovoce.report.audit_details import attack_details, methods_section, provenance_section
+from sottovoce.report.audit_details import (
+    attack_details,
+    listening,
+    methods_section,
+    provenance_section,
+)
 from sottovoce.report.audit_tables import EER_WARNING, exceeded_by, limits_table, summary_table
 from sottovoce.report.audit_verdicts import (
     WEAK,
@@ -31,7 +36,6 @@ from sottovoce.report.html import (
     joined,
     mark,
 )
-from sottovoce.report.listening import listening
 from sottovoce.report.utility import tradeoff_panels, utility_notes, utility_table
 from sottovoce.report.verdicts import headline_point
 

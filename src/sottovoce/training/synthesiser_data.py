@@ -39,7 +39,7 @@ from sottovoce.core.step_cache import Codec, Step, StepCache
 from sottovoce.core.types import Audio, Features, FloatArray, Progress, Vector
 from sottovoce.corpus.audio import load_audio
 from sottovoce.corpus.utterance import Utterance
-from sottovoce.signal.warp import axis, bilinear, read_at
+from sottovoce.signal.spectrum import axis, bilinear, read_at
 from sottovoce.speaker.encoders import Encoder
 
 WARP = 0.12

@@ -14,7 +14,7 @@ from sottovoce.anonymise import Secret
 from sottovoce.anonymise.voice import McAdams
 from sottovoce.anonymise.voice.mcadams import bend_formants, bend_poles
 from sottovoce.core.errors import UsageError
-from sottovoce.signal.lpc import burg, poles_of
+from sottovoce.signal.spectrum import burg, poles_of
 
 Floats = NDArray[np.float64]
 

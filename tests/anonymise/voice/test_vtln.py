@@ -25,7 +25,7 @@ from sottovoce.anonymise.voice.vtln import GRID, convert, find_warps
 from sottovoce.core.clustering import k_means
 from sottovoce.core.errors import InputError
 from sottovoce.corpus import open_corpus
-from sottovoce.signal.warp import axis, power, read_at
+from sottovoce.signal.spectrum import axis, power, read_at
 from sottovoce.signal.world import analyse, find_f0
 
 

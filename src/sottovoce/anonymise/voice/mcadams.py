@@ -20,7 +20,7 @@ from sottovoce.core.errors import UsageError
 from sottovoce.core.records import JsonObject
 from sottovoce.core.types import Audio, FloatArray
 from sottovoce.corpus.utterance import Corpus
-from sottovoce.signal.lpc import Poles, burg, poles_of, predictors_of, refilter
+from sottovoce.signal.spectrum import Poles, burg, poles_of, predictors_of, refilter
 
 FRAME = RATE // 50
 """Samples of a frame: 20 ms."""

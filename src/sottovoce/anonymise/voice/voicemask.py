@@ -21,7 +21,7 @@ from sottovoce.core.records import JsonObject
 from sottovoce.core.types import Audio, FloatArray
 from sottovoce.corpus.utterance import Corpus
 from sottovoce.signal import world
-from sottovoce.signal.warp import axis, bilinear, quadratic, read_at
+from sottovoce.signal.spectrum import axis, bilinear, quadratic, read_at
 
 ALPHA = (0.08, 0.10)
 """Range of |α|; its sign is drawn, too."""

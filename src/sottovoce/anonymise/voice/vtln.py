@@ -35,7 +35,7 @@ from sottovoce.core.records import JsonObject
 from sottovoce.core.types import Audio, FloatArray
 from sottovoce.corpus.utterance import Corpus
 from sottovoce.signal import world
-from sottovoce.signal.warp import axis, power, read_at
+from sottovoce.signal.spectrum import axis, power, read_at
 
 GRID = np.linspace(-0.20, 0.20, 21)
 """Values of α that are tried for a class."""

@@ -53,7 +53,7 @@ def read_scores(
         if named is not None:
             check_exists(Path(named))
     if trials is not None:
-        from sottovoce.measure.readers.kaldi import read_kaldi
+        from sottovoce.measure.readers.tables import read_kaldi
 
         return read_kaldi(path, Path(trials), Path(utt2spk) if utt2spk is not None else None)
     if utt2spk is not None:
