@@ -14,7 +14,8 @@ What is counted:
   that take parameters and have a numpydoc ``Parameters`` section. Left out are nested functions,
   properties, and commands and routes of the service, which ``--help`` and OpenAPI document.
 * complexity: McCabe's, one more than the number of branches.
-* single importers: modules that exactly one other module of the package imports.
+* single importers: modules that exactly one other module of the package imports, directly or by a
+  name that their package re-exports.
 """
 
 from __future__ import annotations
@@ -166,21 +167,38 @@ def _complexity(function: Function) -> int:
 
 
 def _importers(source: Path) -> dict[str, list[str]]:
-    """The modules of a package, each with the modules that import it."""
+    """The modules of a package, each with the modules that import it.
+
+    A name that a package re-exports counts as an import of the module that defines it.
+    """
     modules = {_module(path, source): path for path in source.rglob("*.py")}
+    trees = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in modules.items()}
+    defined_in = {
+        f"{name}.{alias.asname or alias.name}": node.module
+        for name, tree in trees.items()
+        if modules[name].name == "__init__.py"
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom) and node.module in modules
+        for alias in node.names
+    }
     users: dict[str, set[str]] = defaultdict(set)
-    for name, path in modules.items():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                for target in (node.module, *(f"{node.module}.{a.name}" for a in node.names)):
-                    if target in modules and target != name:
-                        users[target].add(name)
-            elif isinstance(node, ast.Import):
-                for alias in node.names:
-                    if alias.name in modules and alias.name != name:
-                        users[alias.name].add(name)
+    for name, tree in trees.items():
+        for node in ast.walk(tree):
+            for target in _targets(node):
+                target = defined_in.get(target, target)
+                if target in modules and target != name:
+                    users[target].add(name)
     plain = (name for name, path in modules.items() if path.name != "__init__.py")
     return {name: sorted(users[name]) for name in sorted(plain)}
+
+
+def _targets(node: ast.AST) -> Iterator[str]:
+    """Every module or name that an import statement may mean."""
+    if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+        yield node.module
+        yield from (f"{node.module}.{alias.name}" for alias in node.names)
+    elif isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
 
 
 def _module(path: Path, source: Path) -> str:
