@@ -21,7 +21,7 @@ from timing import HEAD, cpu, row
 
 from sottovoce.core.types import Vectors
 from sottovoce.speaker import Cosine, Embeddings, LinkageFunction, Plda, speaker_means
-from sottovoce.speaker.linkage import Counts
+from sottovoce.speaker.linkage_functions import Counts
 
 MODELS, TRIALS, DIMENSION = 22_024, 4_949, 192
 ROWS = 256

@@ -28,7 +28,8 @@ from sottovoce.attack.training import BEST, FOLDS, candidates
 from sottovoce.core.errors import TooFewError, UsageError
 from sottovoce.measure import eer
 from sottovoce.speaker.embeddings import Embeddings
-from sottovoce.speaker.linkage import LINKAGES, Cosine, LinkageKind, make_linkage
+from sottovoce.speaker.linkage import LINKAGES, LinkageKind, make_linkage
+from sottovoce.speaker.linkage_functions import Cosine
 
 BUILT_IN = ["cosine", "whitening", "projection", "plda"]
 

@@ -20,7 +20,7 @@ from sottovoce.findings import Range, Similarity
 from sottovoce.measure import pair_scores
 from sottovoce.measure.similarity import READINGS, similarity
 from sottovoce.speaker import Cosine, Embeddings, Euclidean, LinkageFunction, Plda
-from sottovoce.speaker.linkage import Counts
+from sottovoce.speaker.linkage_functions import Counts
 
 Array = NDArray[np.float64]
 

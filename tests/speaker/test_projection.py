@@ -15,7 +15,7 @@ from scipy.optimize import approx_fprime
 from sottovoce.core.errors import TooFewError
 from sottovoce.measure import Scores, eer
 from sottovoce.speaker import Cosine, Embeddings, LinkageFunction
-from sottovoce.speaker.projection import (
+from sottovoce.speaker.linkage_functions import (
     SCALE,
     Projected,
     _Loss,

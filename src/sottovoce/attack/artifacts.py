@@ -23,7 +23,8 @@ from sottovoce.core.files import check_exists, read_json
 from sottovoce.core.records import from_json, read_json_record, write_json
 from sottovoce.findings import AttackRecord, AttackReport, AttackSettings, OriginalsRecord
 from sottovoce.speaker.embeddings import Embeddings
-from sottovoce.speaker.linkage import LINKAGES, LinkageFunction
+from sottovoce.speaker.linkage import LINKAGES
+from sottovoce.speaker.linkage_functions import LinkageFunction
 
 RECORD = "attack.json"
 ORIGINALS_RECORD = "originals.json"

@@ -26,7 +26,7 @@ from sottovoce.speaker.embeddings import (
     refuse_cancelled,
     speaker_means,
 )
-from sottovoce.speaker.linkage import LinkageFunction
+from sottovoce.speaker.linkage_functions import LinkageFunction
 
 Over = Literal["model", "mean", "max"]
 """What the score of a speaker is: of the mean vector, or the mean or maximum over recordings."""

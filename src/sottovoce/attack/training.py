@@ -21,7 +21,8 @@ from sottovoce.findings import LinkageTraining
 from sottovoce.measure import eer, min_cllr
 from sottovoce.measure.scores import Scores
 from sottovoce.speaker.embeddings import Embeddings
-from sottovoce.speaker.linkage import LINKAGES, LinkageFunction, Settings, make_linkage
+from sottovoce.speaker.linkage import LINKAGES, Settings, make_linkage
+from sottovoce.speaker.linkage_functions import LinkageFunction
 
 Merit = tuple[float, float]
 """Rank among linkage functions, lower first: Cllr_min, then minus the separation of scores."""

@@ -38,7 +38,7 @@ from sottovoce.measure import (
 )
 from sottovoce.measure.readers import read_scores
 from sottovoce.speaker.embeddings import Embeddings
-from sottovoce.speaker.linkage import LinkageFunction
+from sottovoce.speaker.linkage_functions import LinkageFunction
 
 
 @dataclass(frozen=True, slots=True)

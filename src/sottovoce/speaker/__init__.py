@@ -1,7 +1,7 @@
 """Speaker embeddings and the linkage functions that compare them."""
 
 from sottovoce.speaker.embeddings import Embeddings, speaker_means
-from sottovoce.speaker.linkage import Cosine, Euclidean, LinkageFunction, recentred
+from sottovoce.speaker.linkage_functions import Cosine, Euclidean, LinkageFunction, recentred
 from sottovoce.speaker.plda import Plda
 
 __all__ = [

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from sottovoce.core.errors import InputError, first_few
 from sottovoce.core.types import IntArray, Vectors
 from sottovoce.speaker.embeddings import Embeddings
-from sottovoce.speaker.linkage import LinkageFunction, make_linkage
+from sottovoce.speaker.linkage import make_linkage
+from sottovoce.speaker.linkage_functions import LinkageFunction
 
 _ROWS = 1 << 16
 """Rows that are hashed at a time."""

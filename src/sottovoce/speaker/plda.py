@@ -22,7 +22,7 @@ from sottovoce.core.errors import InputError, TooFewError
 from sottovoce.core.files import check_exists, write_bytes
 from sottovoce.core.types import FloatArray, IntArray, RealArray, Vectors
 from sottovoce.speaker.embeddings import Embeddings, blocks
-from sottovoce.speaker.linkage import Counts
+from sottovoce.speaker.linkage_functions import Counts
 from sottovoce.speaker.plda_training import Statistics, discriminants, shrunk, train
 
 SCORING_BLOCK = 1 << 11

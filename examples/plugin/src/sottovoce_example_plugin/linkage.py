@@ -5,7 +5,8 @@ from numpy.typing import NDArray
 
 from sottovoce.core.types import Vectors
 from sottovoce.speaker import Embeddings
-from sottovoce.speaker.linkage import Counts, LinkageKind
+from sottovoce.speaker.linkage import LinkageKind
+from sottovoce.speaker.linkage_functions import Counts
 
 
 class StandardisedCosine:

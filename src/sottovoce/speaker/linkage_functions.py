@@ -1,4 +1,8 @@
-"""Linkage functions that apply a learnt linear map before the cosine.
+"""Linkage functions: cosine, Euclidean distance, whitening and a trained projection.
+
+Every score is one matrix product: a linkage function turns enrolment models and trials into two
+tables of the same width whose product holds all scores, so a caller can multiply block by block
+and never has to hold all scores in memory.
 
 There are two ways to learn the map: *whitening* makes the variation between recordings of one
 speaker equally large in every direction (Hatch, Kajarekar & Stolcke, "Within-class covariance
@@ -9,15 +13,154 @@ so that each recording lies nearest to the other recordings of its speaker (the 
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.optimize import minimize
 
 from sottovoce.core.errors import TooFewError
 from sottovoce.core.types import FloatArray, IntArray, Vectors
 from sottovoce.speaker.embeddings import Embeddings, speaker_means
-from sottovoce.speaker.linkage import Cosine, Counts
 from sottovoce.speaker.plda_training import shrunk_covariance
+
+Counts = IntArray | int
+"""Number of utterances behind each enrolment model; one number if it is the same for all."""
+
+
+class LinkageFunction(Protocol):
+    """Scores of enrolment models against trials; higher means more alike.
+
+    The score of model i and trial j is row i of :meth:`enrol` times row j of :meth:`trial`.
+    """
+
+    @property
+    def name(self) -> str:
+        """Name of the kind of linkage function, for results."""
+
+    def enrol(self, vectors: Vectors, counts: Counts) -> Vectors:
+        """Prepare enrolment models.
+
+        Parameters
+        ----------
+        vectors : array of float32, n × d
+            One model per row: the mean of the embeddings of a speaker's utterances.
+        counts : int or array of int, n
+            Number of utterances each mean was taken over.
+
+        Returns
+        -------
+        array of float32, n × w
+        """
+
+    def trial(self, vectors: Vectors, counts: Counts) -> Vectors:
+        """Prepare trials.
+
+        Parameters
+        ----------
+        vectors : array of float32, m × d
+            One embedding per row.
+        counts : int or array of int
+            The ``counts`` that are given to :meth:`enrol` for the models to compare with.
+
+        Returns
+        -------
+        array of float32, m × w
+        """
+
+
+class Cosine:
+    """Cosine of the angle between two vectors.
+
+    Parameters
+    ----------
+    centre : array of float, d, optional
+        Subtracted from every vector first.
+    """
+
+    name = "cosine"
+
+    def __init__(self, centre: NDArray[np.floating] | None = None) -> None:
+        self.centre = centre
+
+    def enrol(self, vectors: Vectors, counts: Counts = 1) -> Vectors:
+        """Subtract the centre and scale to unit length.
+
+        Parameters
+        ----------
+        vectors : array of float32, n × d
+            Models or trials.
+        counts : int or array of int, default 1
+            Not used.
+        """
+        centred = vectors if self.centre is None else vectors - self.centre.astype(np.float32)
+        lengths = np.linalg.norm(centred, axis=1, keepdims=True)
+        return np.asarray(centred / np.maximum(lengths, np.finfo(np.float32).tiny), np.float32)
+
+    trial = enrol
+
+
+class Euclidean:
+    """Minus the squared Euclidean distance, which ranks pairs as minus the distance does.
+
+    Parameters
+    ----------
+    centre : array of float, d, optional
+        Subtracted from every vector first. It does not change the distances, only their precision:
+        squares cancel with less loss near the origin.
+    """
+
+    name = "euclidean"
+
+    def __init__(self, centre: NDArray[np.floating] | None = None) -> None:
+        self.centre = centre
+
+    def enrol(self, vectors: Vectors, counts: Counts = 1) -> Vectors:
+        """Rows (2a, −a², −1), which times (b, 1, b²) give −(a − b)².
+
+        Parameters
+        ----------
+        vectors : array of float32, n × d
+            Enrolment models.
+        counts : int or array of int, default 1
+            Not used.
+        """
+        centred, squares = self._centred(vectors)
+        return np.hstack((2 * centred, -squares, -np.ones_like(squares)))
+
+    def trial(self, vectors: Vectors, counts: Counts = 1) -> Vectors:
+        """Rows (b, 1, b²).
+
+        Parameters
+        ----------
+        vectors : array of float32, m × d
+            Trials.
+        counts : int or array of int, default 1
+            Not used.
+        """
+        centred, squares = self._centred(vectors)
+        return np.hstack((centred, np.ones_like(squares), squares))
+
+    def _centred(self, vectors: Vectors) -> tuple[Vectors, Vectors]:
+        centred = vectors if self.centre is None else vectors - self.centre.astype(np.float32)
+        return centred, np.einsum("ij,ij->i", centred, centred)[:, None]
+
+
+def recentred(linkage: LinkageFunction, vectors: Vectors) -> LinkageFunction:
+    """Move the origin of a Euclidean distance for precision; its scores stay the same otherwise.
+
+    Parameters
+    ----------
+    linkage : LinkageFunction
+        Returned as it is unless it is :class:`Euclidean` without a centre.
+    vectors : array of float32, n × d
+        Embeddings that will be compared; the new origin is the mean of up to 10,000 of them.
+    """
+    if isinstance(linkage, Euclidean) and linkage.centre is None:
+        return Euclidean(vectors[:: max(1, len(vectors) // 10_000)].mean(axis=0, dtype=np.float64))
+    return linkage
+
 
 SCALE = 20.0
 """Factor that turns a cosine into log odds in training."""
