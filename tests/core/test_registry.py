@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.metadata import EntryPoint
+from pathlib import Path
 
 import pytest
 from error_codes import raises_code
@@ -33,6 +34,18 @@ def colours(monkeypatch: pytest.MonkeyPatch) -> Registry[str]:
 def test_adding_gives_the_thing_back(colours: Registry[str]) -> None:
     assert colours.add("blue", "#00f") == "#00f"
     assert colours["blue"] == "#00f"
+
+
+def test_files_are_found_by_their_ending_in_capitals_or_not() -> None:
+    registry: Registry[str] = Registry("reader", group="test.none")
+    for ending in (".gz", ".csv.gz", ".csv", ".Odd"):
+        registry.add(ending, ending)
+    assert registry.for_file(Path("a/B.CSV")) == ".csv"
+    assert registry.for_file(Path("b.Csv.Gz")) == ".csv.gz"
+    assert registry.for_file(Path("b.tsv.gz")) == ".gz"
+    assert registry.for_file(Path("b.odd")) == ".Odd"
+    assert registry.for_file(Path("csv")) is None
+    assert registry.for_file(Path("b.csv.txt")) is None
 
 
 def test_a_name_is_taken_once(colours: Registry[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import struct
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -161,6 +162,45 @@ def test_text_names_of_any_line_end(tmp_path: Path) -> None:
     path = folder(tmp_path / "set", speakers=None)
     write(path / "speakers.txt", "\ufeff" + "\r\n".join(SPEAKERS))
     assert_content(read_embeddings(path))
+
+
+@pytest.mark.parametrize("blank", ["\n", "\n\n\n", "\r\n \r\n"])
+def test_blank_lines_after_the_last_name(blank: str, tmp_path: Path) -> None:
+    path = folder(tmp_path / "set", speakers=None)
+    write(path / "speakers.txt", "\n".join(SPEAKERS) + blank)
+    assert_content(read_embeddings(path))
+    write(path / "speakers.txt", "\n".join([*SPEAKERS[:2], "", *SPEAKERS[2:]]) + blank)
+    assert_refused(path, "wrong-shape")
+
+
+def test_unknown_gender_of_the_last_vector_is_not_a_blank_line(tmp_path: Path) -> None:
+    path = folder(tmp_path / "set", gender=None)
+    write(path / "gender.txt", "f\nf\nm\nm\n\n")
+    assert read_embeddings(path).gender is not None
+
+
+@pytest.mark.parametrize("capitals", [str.upper, str.title])
+def test_endings_in_capitals(capitals: Any, tmp_path: Path) -> None:
+    for path, has_gender in (
+        (npz(tmp_path / "set.npz"), True),
+        (parquet(tmp_path / "set.parquet"), True),
+        (ark(tmp_path / "set.ark"), False),
+    ):
+        renamed = path.rename(path.with_suffix(capitals(path.suffix)))
+        speakers = None if has_gender else utt2spk(tmp_path)
+        assert_content(read_embeddings(renamed, utt2spk=speakers), gender=has_gender)
+        assert_content(read_sets([renamed], utt2spk=speakers)[0], gender=has_gender)
+
+
+def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
+    path = parquet(tmp_path / "set.parquet", speakex=["x"] * 5)
+    assert_content(read_embeddings(path))
+    write(path, path.read_bytes().replace(b"speakex", b"speaker"))
+    assert_refused(path, "duplicate-column")
+    path = npz(tmp_path / "set.npz")
+    with pytest.warns(UserWarning, match="Duplicate"), zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("speakers.npy", archive.read("utterances.npy"))
+    assert_refused(path, "duplicate-array")
 
 
 @pytest.mark.parametrize("kind", ["FV", "DV", "text"])

@@ -18,6 +18,7 @@ from sottovoce.cli.options import (
     split_names,
     write_json,
 )
+from sottovoce.core.files import without_ending
 
 MAX_SETS = 6
 """More lines than this cannot be distinguished in a figure."""
@@ -121,9 +122,11 @@ def distinct_names(paths: tuple[Path, ...]) -> list[str]:
 
     >>> distinct_names((Path("a/scores.npz"), Path("b/scores.npz")))
     ['a-scores', 'b-scores']
+    >>> distinct_names((Path("a.csv.gz"), Path("b.npz")))
+    ['a', 'b']
     """
     for parts in range(1, 1 + max(len(path.parts) for path in paths)):
-        names = ["-".join(path.with_suffix("").parts[-parts:]) for path in paths]
+        names = ["-".join(without_ending(path).parts[-parts:]) for path in paths]
         if len(set(names)) == len(paths):
             return names
     raise click.UsageError("the same score file is named twice")

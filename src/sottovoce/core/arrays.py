@@ -48,7 +48,7 @@ def load_arrays(
     Raises
     ------
     InputError
-        ``unknown-format``, ``damaged``, ``pickled`` or ``missing-array``.
+        ``unknown-format``, ``damaged``, ``pickled``, ``missing-array`` or ``duplicate-array``.
     """
     try:
         with path.open("rb") as file:  # np.load would leave it open on an error
@@ -64,6 +64,9 @@ def load_arrays(
         raise _damaged(path, error) from None
     except ValueError as error:
         raise _not_loaded(path, error, save) from None
+    for name in arrays:
+        if names.count(name) > 1:
+            raise InputError(f"{path}: two arrays named {name!r}; keep one", code="duplicate-array")
     for name in needed:
         if name not in arrays:
             raise InputError(

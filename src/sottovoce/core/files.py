@@ -66,6 +66,20 @@ def current_umask() -> int:
     return mask
 
 
+def without_ending(path: Path) -> Path:
+    """Remove the ending of a file name, and a ``.gz`` after it.
+
+    Parameters
+    ----------
+    path : Path
+        A file.
+
+    >>> without_ending(Path("a/scores.csv.gz")).name, without_ending(Path("v1.2.npz")).name
+    ('scores', 'v1.2')
+    """
+    return (path.with_suffix("") if path.suffix.lower() == ".gz" else path).with_suffix("")
+
+
 def check_exists(path: Path) -> None:
     """Refuse a path where there is nothing, or an empty file.
 

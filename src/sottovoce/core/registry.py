@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from difflib import get_close_matches
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Generic, TypeVar
 
 from sottovoce.core.errors import UsageError
@@ -72,6 +73,22 @@ class Registry(Generic[T]):
                 item: T = point.load()
                 return item
         raise UsageError(did_you_mean(self.kind, name, list(self)), code="unknown-name")
+
+    def for_file(self, path: Path) -> T | None:
+        """Return the object whose name is the ending of a file name, in capitals or not.
+
+        Parameters
+        ----------
+        path : Path
+            The file. Where several endings fit (``.gz`` and ``.csv.gz``), the longest counts.
+
+        Returns
+        -------
+        T or None
+            None if no name in this registry fits.
+        """
+        endings = [name for name in self if path.name.lower().endswith(name.lower())]
+        return self[max(endings, key=len)] if endings else None
 
     def __iter__(self) -> Iterator[str]:
         yield from self._added

@@ -7,7 +7,7 @@ and the non-mated ones in chunks. :class:`Scores` is the source that fits in mem
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -252,18 +252,38 @@ def check_finite(values: RealArray, where: str) -> tuple[float, float]:
     low, high = float(values.min()), float(values.max())
     if low >= -LARGEST and high <= LARGEST:
         return low, high
-    if np.isfinite(low) and np.isfinite(high):
-        most = max(abs(low), abs(high))
-        raise InputError(
-            f"{where}: a score of size {most:g}; at most {LARGEST:g}: rescale them",
-            code="out-of-range",
-        )
-    bad = np.flatnonzero(~np.isfinite(values))
+    refuse_not_finite([values], where)
+    most = max(abs(low), abs(high))
     raise InputError(
-        f"{where}: {len(bad):,} of {len(values):,} scores are not finite, "
-        f"the first ({values[bad[0]]}) at position {bad[0]:,}; remove or recompute these trials",
-        code="not-finite",
+        f"{where}: a score of size {most:g}; at most {LARGEST:g}: rescale them",
+        code="out-of-range",
     )
+
+
+def refuse_not_finite(chunks: Iterable[RealArray], where: str) -> None:
+    """Raise an error that says where the first score is that is not finite, if there is one.
+
+    Parameters
+    ----------
+    chunks : iterable of array
+        All scores, in their order.
+    where : str
+        What they are, for messages.
+    """
+    total = bad = first = 0
+    value = np.nan
+    for chunk in chunks:
+        places = np.flatnonzero(~np.isfinite(chunk))
+        if len(places) and not bad:
+            first, value = total + int(places[0]), float(chunk[places[0]])
+        bad += len(places)
+        total += len(chunk)
+    if bad:
+        raise InputError(
+            f"{where}: {bad:,} of {total:,} scores are not finite, the first ({value}) at position "
+            f"{first:,}; remove or recompute these trials",
+            code="not-finite",
+        )
 
 
 def _check_speakers(speakers: Speakers, n_mated: int, n_nonmated: int, name: str) -> None:
@@ -293,20 +313,32 @@ class ScoreStream:
     mated: RealArray
     n_nonmated: int
     read: Callable[[], Iterator[RealArray]]
+    refuse_bad_scores: Callable[[], None]
+    """Raises an error that says where in the file the first unusable non-mated score is.
+
+    Called once a chunk holds one, since a chunk does not know its place.
+    """
     speakers: None = None
 
     def nonmated_chunks(self) -> Iterator[RealArray]:
         """Read the non-mated scores once more."""
         for chunk in self.read():
-            check_finite(chunk, f"{self.origin}: nonmated")
+            self._check(chunk)
             yield chunk
+
+    def _check(self, chunk: RealArray) -> tuple[float, float]:
+        try:
+            return check_finite(chunk, f"{self.origin}: nonmated")
+        except InputError:
+            self.refuse_bad_scores()
+            raise
 
     @cached_property
     def _range(self) -> tuple[float, float]:
         """Costs a read of everything, so it is done only when asked for (histograms ask)."""
         low, high = check_finite(self.mated, f"{self.origin}: mated")
         for chunk in self.read():
-            ends = check_finite(chunk, f"{self.origin}: nonmated")
+            ends = self._check(chunk)
             low, high = min(low, ends[0]), max(high, ends[1])
         return low, high
 

@@ -32,7 +32,7 @@ READERS: Registry[Reader] = Registry("embedding reader", group="sottovoce.embedd
 
 
 def read_embeddings(path: Path | str, *, utt2spk: Path | str | None = None) -> Embeddings:
-    """Read embeddings; the format follows from the ending of the name.
+    """Read embeddings; the format follows from the ending of the name, in capitals or not.
 
     Parameters
     ----------
@@ -69,13 +69,14 @@ def read_embeddings(path: Path | str, *, utt2spk: Path | str | None = None) -> E
         raise _unneeded_utt2spk(utt2spk, str(path))
     if path.is_dir():
         return _read_directory(path)
-    if path.suffix not in READERS:
+    reader = READERS.for_file(path)
+    if reader is None:
         raise InputError(
             f"{path}: unknown kind of file; use {', '.join(READERS)}, .ark with utt2spk, or a "
             "directory with vectors.npy",
             code="unknown-format",
         )
-    return READERS[path.suffix](path)
+    return reader(path)
 
 
 def read_sets(paths: Sequence[Path], *, utt2spk: Path | None = None) -> list[Embeddings]:
@@ -94,7 +95,7 @@ def read_sets(paths: Sequence[Path], *, utt2spk: Path | None = None) -> list[Emb
 
 
 def _is_archive(path: Path) -> bool:
-    return path.suffix == ".ark" and path.is_file()
+    return path.suffix.lower() == ".ark" and path.is_file()
 
 
 def _unneeded_utt2spk(utt2spk: Path | str, files: str) -> InputError:
@@ -145,6 +146,11 @@ def _read_parquet(path: Path) -> Embeddings:
             array_names[name]: _column_of_names(table[name], path) for name in present
         }
         return _embeddings(path, {"vectors": _column_of_vectors(table["vector"], path), **arrays})
+    except pl.exceptions.DuplicateError as error:
+        raise InputError(
+            f"{path}: two columns of the same name ({first_line(error)}); keep one",
+            code="duplicate-column",
+        ) from None
     except (pl.exceptions.PolarsError, OSError) as error:
         raise InputError(
             f"{path}: not readable as Parquet ({first_line(error)})", code="damaged"
@@ -212,9 +218,11 @@ def _read_directory(path: Path) -> Embeddings:
             code="missing-array",
         )
     check_exists(path / "vectors.npy")
-    arrays: Arrays = {"vectors": map_array(path / "vectors.npy", save=_SAVE_NPY)}
+    vectors = map_array(path / "vectors.npy", save=_SAVE_NPY)
+    arrays: Arrays = {"vectors": vectors}
+    count = vectors.shape[0] if vectors.ndim else 0
     for column in ("speakers", "utterances", "gender"):
-        names = _names_in_directory(path, column)
+        names = _names_in_directory(path, column, count)
         if names is not None:
             arrays[column] = names
     if "speakers" not in arrays:
@@ -225,7 +233,8 @@ def _read_directory(path: Path) -> Embeddings:
     return _embeddings(path, arrays)
 
 
-def _names_in_directory(path: Path, column: str) -> AnyArray | None:
+def _names_in_directory(path: Path, column: str, count: int) -> AnyArray | None:
+    """Read the names of ``count`` vectors; blank lines after the last one do not matter."""
     binary, text = path / f"{column}.npy", path / f"{column}.txt"
     if binary.is_file() and text.is_file():
         raise InputError(f"{path}: both {binary.name} and {text.name}; keep one", code="ambiguous")
@@ -234,6 +243,8 @@ def _names_in_directory(path: Path, column: str) -> AnyArray | None:
         return np.array(map_array(binary, save=_SAVE_NPY))
     if text.is_file():
         lines = read_text(text).removesuffix("\n").split("\n")
+        while len(lines) > count and not lines[-1].strip():
+            lines.pop()
         return np.array([line.strip() for line in lines], np.str_)
     return None
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import io
 import itertools
 import pickle
 import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from error_codes import raises_code
 
 from sottovoce.core.errors import InputError, SottovoceError
 from sottovoce.core.types import RealArray
@@ -114,8 +117,8 @@ def test_text_keeps_every_digit(tmp_path: Path) -> None:
     "words",
     list(
         itertools.product(
-            ["mated", "target", "1", "Mated", "TARGET", "true"],
-            ["nonmated", "nontarget", "0", "non-mated", "NonTarget", "false"],
+            ["mated", "target", "1", "Mated", "TARGET", "true", "1.0"],
+            ["nonmated", "nontarget", "0", "non-mated", "NonTarget", "0.0", "false"],
         )
     )[::5],
 )
@@ -123,6 +126,103 @@ def test_spellings_of_labels(words: tuple[str, str], tmp_path: Path) -> None:
     rows = [f"1.5,{words[0]}", f"0.5,{words[1]}", f"2.5, {words[0]} "]
     path = write(tmp_path / "set.csv", "\n".join(["score,label", *rows, ""]))
     same_scores(read_scores(path), np.array([1.5, 2.5]), np.array([0.5]))
+
+
+@pytest.mark.parametrize("blank", ["\n", "\n\n\n", "\r\n\r\n", " \n\t \n", ",\n"])
+@pytest.mark.parametrize("suffix", [".csv", ".tsv"])
+def test_lines_without_content_do_not_matter(suffix: str, blank: str, tmp_path: Path) -> None:
+    text = f"score,label\n1.5,mated\n0.5,nonmated\n{blank}"
+    if suffix == ".tsv":
+        text = text.replace(",", "\t")
+    path = write(tmp_path / f"set{suffix}", text)
+    same_scores(read_scores(path), np.array([1.5]), np.array([0.5]))
+    bad = write(tmp_path / f"bad{suffix}", text + "x" + text[text.index("\n") + 4 :])
+    line = text.count("\n") + 1
+    assert f"not a number in line {line};" in refusal(bad)
+
+
+def test_a_line_with_content_elsewhere_is_not_blank(tmp_path: Path) -> None:
+    path = write(tmp_path / "bad.csv", "score,label,note\n1.5,mated,\n,,x\n0.5,nonmated,\n")
+    with raises_code("not-a-number") as caught:
+        read_scores(path)
+    assert "line 3" in str(caught.value)
+
+
+@pytest.mark.parametrize("suffix", [".csv.gz", ".tsv.gz", ".CSV.GZ", ".Tsv.gz"])
+def test_compressed_text_tables(suffix: str, tmp_path: Path) -> None:
+    separator = "\t" if "tsv" in suffix.lower() else ","
+    text = table().write_csv(separator=separator).encode()
+    path = write(tmp_path / f"set.v2{suffix}", gzip.compress(text))
+    same_scores(read_scores(path))
+    assert read_scores(path).name == "set.v2"
+    for size in (1, 10, 200, len(gzip.compress(text)) - 4):
+        refusal(write(path, gzip.compress(text)[:size]))
+    with raises_code("unknown-format"):
+        read_scores(write(path, text))
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, zlib.compress])
+def test_compressed_content_under_another_name_is_refused(
+    compress: Callable[[bytes], bytes], tmp_path: Path
+) -> None:
+    """A small upload could grow without limit."""
+    path = write(tmp_path / "bad.csv", compress(table().write_csv().encode()))
+    with raises_code("unknown-format"):
+        read_scores(path)
+
+
+@pytest.mark.parametrize("capitals", [str.upper, str.title])
+def test_endings_in_capitals(capitals: Callable[[str], str], tmp_path: Path) -> None:
+    npz(tmp_path / "set.npz", mated=MATED, nonmated=NONMATED)
+    table().write_csv(tmp_path / "set.csv")
+    table().write_csv(tmp_path / "set.tsv", separator="\t")
+    (tmp_path / "shards").mkdir()
+    for folder in (tmp_path, tmp_path / "shards"):
+        table().write_parquet(folder / "set.parquet")
+    for path in (*tmp_path.glob("set.*"), tmp_path / "shards" / "set.parquet"):
+        path = path.rename(path.with_suffix(capitals(path.suffix)))
+        same_scores(read_scores(path))
+        assert read_scores(path).name == "set"
+    same_scores(read_scores(tmp_path / "shards"))
+
+
+@pytest.mark.parametrize("column", ["score", "label", "enrol", "trial_speaker"])
+@pytest.mark.parametrize("second", ["{}", " {} "])
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".csv.gz"])
+def test_two_columns_of_one_name_in_text(
+    suffix: str, second: str, column: str, tmp_path: Path
+) -> None:
+    header, *rows = SPEAKER_ROWS.splitlines()
+    text = "\n".join([f"{header},{second.format(column)}", *(f"{row},1" for row in rows), ""])
+    text = text.replace(",", "\t") if suffix == ".tsv" else text
+    data = gzip.compress(text.encode()) if suffix.endswith(".gz") else text.encode()
+    with raises_code("duplicate-column") as caught:
+        read_scores(write(tmp_path / f"bad{suffix}", data))
+    assert repr(column) in str(caught.value)
+
+
+def test_two_columns_of_one_name_that_is_not_used(tmp_path: Path) -> None:
+    path = write(tmp_path / "set.csv", "note,score, note,label,note\na,1.5,,mated,b\n,0.5,,0,\n")
+    same_scores(read_scores(path), np.array([1.5]), np.array([0.5]))
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_two_columns_of_one_name_in_parquet(
+    streamed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table(scorx=np.zeros(340)).write_parquet(tmp_path / "bad.parquet")
+    raw = (tmp_path / "bad.parquet").read_bytes().replace(b"scorx", b"score")
+    monkeypatch.setattr(IN_MEMORY, 10 if streamed else 10**6)
+    with raises_code("duplicate-column"):
+        read_scores(write(tmp_path / "bad.parquet", raw))
+
+
+def test_two_arrays_of_one_name(tmp_path: Path) -> None:
+    path = npz(tmp_path / "bad.npz", mated=MATED, nonmated=NONMATED)
+    with pytest.warns(UserWarning, match="Duplicate"), zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("mated.npy", archive.read("nonmated.npy"))
+    with raises_code("duplicate-array"):
+        read_scores(path)
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
@@ -187,6 +287,9 @@ LABELS: dict[str, Callable[[pl.Expr], pl.Expr]] = {
     "categorical": lambda label: label.cast(pl.Categorical),
     "truth": lambda label: label == "mated",
     "number": lambda label: (label == "mated").cast(pl.Int8),
+    "single": lambda label: (label == "mated").cast(pl.Float32),
+    "double": lambda label: (label == "mated").cast(pl.Float64),
+    "text of a double": lambda label: (label == "mated").cast(pl.Float64).cast(pl.String),
     "mixed": lambda label: pl.when(pl.col("score") > 0).then(pl.lit(" Non-Mated")).otherwise(label),
 }
 
@@ -337,6 +440,12 @@ def test_kaldi(tmp_path: Path) -> None:
     assert sorted(found.mated.tolist()) == [2.5, 10.0]
     assert sorted(nonmated_of(found).tolist()) == [-1.25, 0.5, 2.5]
     assert found.speakers is None
+
+
+def test_kaldi_labels_of_numbers(tmp_path: Path) -> None:
+    numbers = [(e, t, "1.0" if label == "target" else "0", s) for e, t, label, s in TRIALS]
+    scores, trials = kaldi(tmp_path, TRIALS, numbers)
+    assert sorted(read_scores(scores, trials=trials).mated.tolist()) == [2.5, 10.0]
 
 
 def test_kaldi_joins_by_id_whatever_the_order(tmp_path: Path) -> None:
@@ -621,6 +730,58 @@ def test_a_missing_score_in_parquet(
         refusal(tmp_path / "bad.parquet")
 
 
+@pytest.mark.parametrize("label", ["mated", "nonmated"])
+@pytest.mark.parametrize("bad", [np.nan, -np.inf, None])
+def test_a_streamed_score_that_is_not_finite_is_named_as_in_memory(
+    bad: float | None, label: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Chunks come in any order and hold one class only: the line is that of the whole table."""
+    monkeypatch.setattr("sottovoce.measure.readers.tables.CHUNK", 16)
+    frame = table().sample(fraction=1, shuffle=True, seed=3).with_row_index("k", offset=1)
+    lines = frame.filter(pl.col("label") == label)["k"].to_list()[-2:]
+    holes = pl.when(pl.col("k").is_in(lines)).then(pl.lit(bad, pl.Float64)).otherwise("score")
+    frame = frame.with_columns(score=holes).drop("k")
+    for k in range(4):
+        frame.slice(k * 85, 85).write_parquet(tmp_path / f"{k}.parquet", row_group_size=20)
+    messages = []
+    for memory in (10**6, 10):
+        monkeypatch.setattr(IN_MEMORY, memory)
+        messages.append(refusal(tmp_path))
+    assert messages[0] == messages[1]
+    assert f"in line {lines[0]}, line {lines[1]};" in messages[0]
+
+
+def test_a_streamed_array_names_the_position_in_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nonmated = NONMATED.copy()
+    nonmated[[217, 251, 290]] = np.nan
+    np.save(tmp_path / "mated.npy", MATED)
+    np.save(tmp_path / "nonmated.npy", nonmated)
+    monkeypatch.setattr("sottovoce.measure.readers.numpy_files.CHUNK", 50)
+    for ask in (lambda source: source.high, lambda source: nonmated_of(source)):
+        with raises_code("not-finite") as caught:
+            ask(read_scores(tmp_path))
+        assert "3 of 300" in str(caught.value) and "position 217" in str(caught.value)
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("kind", [pl.Int64, pl.UInt64])
+def test_whole_numbers_that_doubles_round_are_refused(
+    kind: Any, streamed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(IN_MEMORY, 1 if streamed else 10**6)
+    for large, refused in ((2**53, False), (2**53 + 1, True)):
+        scores = pl.Series("score", [1, 5, large, 7], dtype=kind)
+        frame = pl.DataFrame({"score": scores, "label": [1, 1, 0, 0]})
+        frame.write_parquet(tmp_path / "set.parquet")
+        if refused:
+            with raises_code("out-of-range"):
+                nonmated_of(read_scores(tmp_path / "set.parquet"))
+        else:
+            assert read_scores(tmp_path / "set.parquet").high == large
+
+
 def test_shards_that_do_not_fit_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table().write_parquet(tmp_path / "a.parquet")
     others = {
@@ -848,7 +1009,7 @@ def test_non_mated_scores_are_counted_before_they_are_read(tmp_path: Path) -> No
 
 # ============================================================================ files of any kind
 
-SUFFIXES = [".npz", ".csv", ".tsv", ".parquet"]
+SUFFIXES = [".npz", ".csv", ".tsv", ".parquet", ".csv.gz", ".tsv.gz"]
 
 
 def test_every_suffix_has_a_reader() -> None:
@@ -880,6 +1041,8 @@ def test_a_file_under_another_suffix(suffix: str, other: str, tmp_path: Path) ->
     table().write_csv(tmp_path / "set.csv")
     table().write_csv(tmp_path / "set.tsv", separator="\t")
     table().write_parquet(tmp_path / "set.parquet")
+    for text in (".csv", ".tsv"):
+        write(tmp_path / f"set{text}.gz", gzip.compress((tmp_path / f"set{text}").read_bytes()))
     moved = write(tmp_path / f"bad{other}", (tmp_path / f"set{suffix}").read_bytes())
     if suffix == other:
         same_scores(read_scores(moved))
@@ -901,7 +1064,7 @@ def test_damaged_text_raises_nothing_else(tmp_path: Path) -> None:
             read_scores(path)
 
 
-@pytest.mark.parametrize("name", ["set.txt", "set", "set.npy", "set.json", "set.csv.gz"])
+@pytest.mark.parametrize("name", ["set.txt", "set", "set.npy", "set.json", "set.gz", "set.csv.bz2"])
 def test_unknown_kinds_of_files(name: str, tmp_path: Path) -> None:
     message = refusal(write(tmp_path / name, "1"))
     assert "unknown kind of file" in message

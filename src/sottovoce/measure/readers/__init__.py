@@ -29,6 +29,8 @@ _add(".npz", "numpy_files", "read_npz")
 _add(".csv", "tables", "read_csv")
 _add(".tsv", "tables", "read_csv")
 _add(".parquet", "tables", "read_parquet")
+_add(".csv.gz", "tables", "read_csv")
+_add(".tsv.gz", "tables", "read_csv")
 
 
 def read_scores(
@@ -36,8 +38,9 @@ def read_scores(
 ) -> ScoreSource:
     """Read a score set of any known format.
 
-    With ``trials`` the two files are Kaldi's and are joined by id; otherwise the name decides:
-    ``.npz``, ``.csv``, ``.tsv``, ``.parquet`` or a directory of shards.
+    With ``trials`` the two files are Kaldi's and are joined by id; otherwise the ending of the name
+    decides, in capitals or not: ``.npz``, ``.csv``, ``.tsv``, ``.csv.gz``, ``.tsv.gz``,
+    ``.parquet``, or a directory of shards.
 
     Parameters
     ----------
@@ -63,17 +66,18 @@ def read_scores(
         )
     if path.is_dir():
         return _read_directory(path)
-    if path.suffix not in READERS:
+    reader = READERS.for_file(path)
+    if reader is None:
         raise InputError(
             f"{path}: unknown kind of file; use {', '.join(READERS)}, a directory of shards, or "
             "Kaldi scores with a trials file",
             code="unknown-format",
         )
-    return READERS[path.suffix](path)
+    return reader(path)
 
 
 def _read_directory(path: Path) -> ScoreSource:
-    if shards := sorted(path.glob("*.parquet")):
+    if shards := sorted(file for file in path.glob("*") if file.suffix.lower() == ".parquet"):
         from sottovoce.measure.readers.tables import read_parquet
 
         return read_parquet(path, shards)

@@ -17,7 +17,15 @@ import numpy as np
 from sottovoce.core.arrays import Arrays, load_arrays
 from sottovoce.core.errors import InputError
 from sottovoce.core.types import RealArray
-from sottovoce.measure.scores import CHUNK, Scores, ScoreStream, Speakers, as_scores, check_finite
+from sottovoce.measure.scores import (
+    CHUNK,
+    Scores,
+    ScoreStream,
+    Speakers,
+    as_scores,
+    check_finite,
+    refuse_not_finite,
+)
 
 SIDES = ("mated", "nonmated")
 SPEAKERS = ("mated_speaker", "nonmated_enrol_speaker", "nonmated_trial_speaker")
@@ -67,7 +75,14 @@ def read_npy_pair(directory: Path) -> ScoreStream:
     check_finite(few, str(mated))
     with nonmated.open("rb") as file:
         count, _ = _header(file, nonmated)
-    return ScoreStream(directory.name, str(directory), few, count, lambda: npy_chunks(nonmated))
+    return ScoreStream(
+        directory.name,
+        str(directory),
+        few,
+        count,
+        read=lambda: npy_chunks(nonmated),
+        refuse_bad_scores=lambda: refuse_not_finite(npy_chunks(nonmated), f"{directory}: nonmated"),
+    )
 
 
 def npy_chunks(path: Path) -> Iterator[RealArray]:

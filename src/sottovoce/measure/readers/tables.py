@@ -1,7 +1,8 @@
 """Scores in tables: CSV, TSV and Parquet with columns ``score`` and ``label``, and Kaldi's files.
 
-Labels are mated/nonmated, target/nontarget or 1/0. Optional columns: ``enrol`` and ``trial`` (ids;
-a pair may occur once) and ``enrol_speaker`` and ``trial_speaker`` (for resampling by speaker).
+Labels are mated/nonmated, target/nontarget, 1/0 or 1.0/0.0. Optional columns: ``enrol`` and
+``trial`` (ids; a pair may occur once) and ``enrol_speaker`` and ``trial_speaker`` (for resampling
+by speaker).
 
 Parquet may be one file or shards larger than memory. Large sets are streamed: mated scores are held
 in memory, non-mated ones read a batch at a time. Shards whose row groups hold one label each (as
@@ -14,13 +15,16 @@ score and every score one trial, else nothing is computed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
 from sottovoce.core.errors import InputError, first_few, first_line
+from sottovoce.core.files import without_ending
 from sottovoce.core.types import RealArray
 from sottovoce.measure.scores import (
     CHUNK,
@@ -29,13 +33,15 @@ from sottovoce.measure.scores import (
     ScoreStream,
     Speakers,
     as_scores,
+    check_exact,
     check_finite,
 )
 
-MATED = ("mated", "target", "1", "true")
-NONMATED = ("nonmated", "non-mated", "nontarget", "non-target", "0", "false")
+MATED = ("mated", "target", "1", "1.0", "true")
+NONMATED = ("nonmated", "non-mated", "nontarget", "non-target", "0", "0.0", "false")
 SPEAKERS = ("enrol_speaker", "trial_speaker")
 IDS = ("enrol", "trial")
+USED = ("score", "label", *IDS, *SPEAKERS)
 LINE, VALUE, MATED_ROW = "\0line", "\0value", "\0mated"
 """Columns of our own, under names no header can have."""
 
@@ -45,27 +51,64 @@ BAD_LABEL = "label is neither mated nor nonmated"
 def read_csv(path: Path) -> Scores:
     """Read scores from a comma- or (``.tsv``) tab-separated file with a header line.
 
-    Blanks around names in the header and around values do not matter.
+    Blanks around names in the header and around values do not matter, nor do lines without
+    content. A file whose name ends in ``.gz`` is decompressed.
 
     Parameters
     ----------
     path : Path
         The file.
     """
-    separator = "\t" if path.suffix == ".tsv" else ","
+    name = path.name.lower()
+    separator = "\t" if name.removesuffix(".gz").endswith(".tsv") else ","
     try:
-        table = pl.read_csv(path, separator=separator, infer_schema=False).rename(str.strip)
+        _check_compression(path, compressed=name.endswith(".gz"))
+        table = pl.read_csv(path, separator=separator, infer_schema=False)
     except (pl.exceptions.PolarsError, OSError) as error:
         raise InputError(
             f"{path}: not a readable table ({first_line(error)})", code="unreadable"
         ) from None
-    return from_table(table, path, first_line=2)
+    names = [_DUPLICATED.sub("", column).strip() for column in table.columns]
+    check_columns(names, path)
+    table = table.rename(
+        {column: name for column, name in zip(table.columns, names, strict=True) if name in USED}
+    )
+    return from_table(_without_blank_lines(table.with_row_index(LINE, offset=2)), path)
 
 
-def from_table(table: pl.DataFrame, path: Path, *, first_line: int = 1) -> Scores:
+_DUPLICATED = re.compile(r"_duplicated_\d+$")
+"""What polars appends to a name that the header holds already."""
+_COMPRESSED = (b"\x1f\x8b", b"x\x01", b"x\x9c", b"x\xda", b"\x28\xb5\x2f\xfd")
+"""How gzip, zlib and Zstandard files start, all of which polars would decompress by itself."""
+
+
+def _check_compression(path: Path, *, compressed: bool) -> None:
+    """Refuse content that contradicts the name, so that only ``.gz`` files grow when read."""
+    with path.open("rb") as file:
+        start = file.read(4)
+    if compressed and not start.startswith(_COMPRESSED[0]):
+        raise InputError(
+            f"{path}: not compressed with gzip; name it without .gz", code="unknown-format"
+        )
+    if not compressed and start.startswith(_COMPRESSED):
+        raise InputError(
+            f"{path}: compressed; compress it with gzip and name it .csv.gz or .tsv.gz",
+            code="unknown-format",
+        )
+
+
+def _without_blank_lines(table: pl.DataFrame) -> pl.DataFrame:
+    """Leave out rows without any content; of such a row the score or the label is null."""
+    if not (table["score"].null_count() or table["label"].null_count()):
+        return table
+    blank = pl.exclude(LINE).str.strip_chars().fill_null("") == ""
+    return table.filter(~pl.all_horizontal(blank))
+
+
+def from_table(table: pl.DataFrame, path: Path) -> Scores:
     """Check a table of scores and split it by label.
 
-    Messages give the line in the column ``LINE``; without one, rows count from ``first_line``.
+    Messages give the line in the column ``LINE``; without one, rows count from 1.
 
     Parameters
     ----------
@@ -73,8 +116,6 @@ def from_table(table: pl.DataFrame, path: Path, *, first_line: int = 1) -> Score
         Columns ``score`` and ``label``; optionally ids and speakers.
     path : Path
         Where it comes from, for messages.
-    first_line : int, default 1
-        Line of the first row, for messages about tables without the column ``LINE``.
     """
     check_columns(table.columns, path)
     kind = table.schema["score"]
@@ -83,8 +124,11 @@ def from_table(table: pl.DataFrame, path: Path, *, first_line: int = 1) -> Score
             f"{path}: column 'score' holds {kind} values; scores must be real numbers",
             code="wrong-type",
         )
+    if kind.is_integer() and table["score"].len() > table["score"].null_count():
+        low, high = table.select(pl.col("score").min(), high=pl.col("score").max()).row(0)
+        check_exact(low, high, f"{path}: column 'score'")
     if LINE not in table.columns:
-        table = table.with_row_index(LINE, offset=first_line)
+        table = table.with_row_index(LINE, offset=1)
     score = pl.col("score").str.strip_chars() if kind == pl.String else pl.col("score")
     values = table.with_columns(
         score.cast(pl.Float64, strict=False).alias(VALUE), mated_label().alias(MATED_ROW)
@@ -105,7 +149,7 @@ def from_table(table: pl.DataFrame, path: Path, *, first_line: int = 1) -> Score
         mated[VALUE].to_numpy().astype(dtype),
         nonmated[VALUE].to_numpy().astype(dtype),
         speakers=_speakers(mated, nonmated, path),
-        name=path.stem,
+        name=without_ending(path).name,
         origin=str(path),
     )
 
@@ -117,7 +161,7 @@ def mated_label() -> pl.Expr:
 
 
 def check_columns(columns: list[str], path: Path) -> None:
-    """Refuse a table without the two columns that are needed.
+    """Refuse a table without the two columns that are needed, or with two of the same name.
 
     Parameters
     ----------
@@ -134,6 +178,11 @@ def check_columns(columns: list[str], path: Path) -> None:
             raise InputError(
                 f"{path}: no column {name!r} (has {have}); name it in the header",
                 code="missing-column",
+            )
+    for name in USED:
+        if columns.count(name) > 1:
+            raise InputError(
+                f"{path}: two columns named {name!r}; keep one", code="duplicate-column"
             )
 
 
@@ -202,8 +251,13 @@ def read_parquet(path: Path, shards: list[Path] | None = None) -> ScoreSource:
         check_columns(columns, path)
         rows = frame.select(pl.len()).collect().item()
         if rows <= IN_MEMORY:
-            return from_table(frame.collect(), path, first_line=1)
+            return from_table(frame.collect(), path)
         return _stream(path, files, frame, rows)
+    except pl.exceptions.DuplicateError as error:
+        raise InputError(
+            f"{path}: two columns of the same name ({first_line(error)}); keep one",
+            code="duplicate-column",
+        ) from None
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise InputError(
             f"{path}: not readable as Parquet ({first_line(error)})", code="unreadable"
@@ -214,7 +268,12 @@ def _stream(path: Path, files: list[Path], frame: pl.LazyFrame, rows: int) -> Sc
     is_mated, is_nonmated = _sides(path, files, frame)
     rows_of_mated = frame.filter(is_mated).select("score").collect(engine="streaming")
     mated = as_scores(rows_of_mated["score"].to_numpy(), f"{path}: mated")
-    check_finite(mated, f"{path}: mated")
+    refuse_bad_scores = partial(_refuse_bad_scores, path, frame)
+    try:
+        check_finite(mated, f"{path}: mated")
+    except InputError:
+        refuse_bad_scores()
+        raise
 
     def chunks() -> Iterator[RealArray]:
         wanted = frame.filter(is_nonmated).select("score")
@@ -226,7 +285,28 @@ def _stream(path: Path, files: list[Path], frame: pl.LazyFrame, rows: int) -> Sc
                 f"{path}: damaged Parquet ({first_line(error)}); write it again", code="damaged"
             ) from None
 
-    return ScoreStream(path.stem, str(path), mated, rows - len(mated), chunks)
+    return ScoreStream(
+        path.stem,
+        str(path),
+        mated,
+        rows - len(mated),
+        read=chunks,
+        refuse_bad_scores=refuse_bad_scores,
+    )
+
+
+def _refuse_bad_scores(path: Path, frame: pl.LazyFrame) -> None:
+    """Read the scores again to name the rows, counted over all shards, that cannot be used."""
+    score = pl.col("score")
+    bad = (
+        frame.select("score")
+        .with_row_index(LINE, offset=1)
+        .filter(score.is_null() | ~score.is_finite())
+        .collect(engine="streaming")
+        .sort(LINE)
+    )
+    refuse(bad.filter(score.is_null()), "score is not a number", path, code="not-a-number")
+    refuse(bad, "score is not finite", path, code="not-finite")
 
 
 def _sides(path: Path, files: list[Path], frame: pl.LazyFrame) -> list[pl.Expr]:
