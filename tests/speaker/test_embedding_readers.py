@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import struct
+import warnings
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -198,7 +199,7 @@ def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
     write(path, path.read_bytes().replace(b"speakex", b"speaker"))
     assert_refused(path, "duplicate-column")
     path = npz(tmp_path / "set.npz")
-    with pytest.warns(UserWarning, match="Duplicate"), zipfile.ZipFile(path, "a") as archive:
+    with warnings.catch_warnings(action="ignore"), zipfile.ZipFile(path, "a") as archive:
         archive.writestr("speakers.npy", archive.read("utterances.npy"))
     assert_refused(path, "duplicate-array")
 
