@@ -15,8 +15,8 @@ from small_corpus import make_corpus, study
 from small_speech import small_corpus
 
 from sottovoce.attack import embedding_store, training
+from sottovoce.audit.corpora import digest_corpus
 from sottovoce.audit.measuring import group_risks, measure_attack
-from sottovoce.audit.provenance import digest_corpus
 from sottovoce.audit.run import run_audit
 from sottovoce.audit.verify import verify
 from sottovoce.cli import run

@@ -118,6 +118,17 @@ def test_duplicate_ids_are_refused(odd_corpus: Path, capsys: pytest.CaptureFixtu
     assert "manifest.csv:51: s00-0 again" in capsys.readouterr().err
 
 
+def test_damaged_results_are_computed_again(corpus: Path, audit: Path, tmp_path: Path) -> None:
+    out = shutil.copytree(audit, tmp_path / "out")
+    damaged = [*sorted(out.glob("embeddings/*.npz"))[:2], *sorted(out.glob("attacks/*/*.json"))]
+    assert len(damaged) > 3
+    for path in damaged:
+        path.write_bytes(path.read_bytes()[:100])
+    (out / "measures.json").unlink()
+    run_audit(study(corpus), out)
+    assert (out / "measures.json").read_bytes() == (audit / "measures.json").read_bytes()
+
+
 def test_limits_decide_the_exit_code(
     corpus: Path, audit: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -16,10 +16,11 @@ from sottovoce.core.errors import InputError, SottovoceError, TooFewError
 from sottovoce.findings import CurvePoint, Reidentification, SpeakerRisk, most_exposed
 from sottovoce.measure import population
 from sottovoce.measure.identification import top_k
+from sottovoce.measure.isolation import LITERAL_DRAWS
 from sottovoce.measure.population import Scoring, make_trials, stand
 from sottovoce.measure.reidentification import reidentify
 from sottovoce.measure.reidentification_settings import ReidentificationSettings
-from sottovoce.measure.singling_out import CHANCE, LITERAL_DRAWS, no_evidence
+from sottovoce.measure.singling_out import CHANCE, no_evidence
 from sottovoce.speaker import Cosine, Embeddings, Euclidean, LinkageFunction, Plda
 
 QUICK = ReidentificationSettings(lengths=(1,), draws=10, confidence=None)

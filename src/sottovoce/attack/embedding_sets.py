@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from sottovoce.attack.trial_pairs import check_listed
 from sottovoce.core.errors import InputError, first_few
 from sottovoce.corpus.trials import TrialList
 from sottovoce.speaker.embeddings import Embeddings
+from sottovoce.speaker.leakage import check_training, shared_recordings
 
 _ADVICE: dict[Form, str] = {
     "original": "give the originals",
@@ -26,8 +27,6 @@ class EmbeddingSets:
     """Embeddings by part and form; the set ``("trial", "released")`` is attacked."""
 
     embeddings: Mapping[tuple[Part, Form], Embeddings]
-    reserved: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """Speakers by what else they were used for, such as the anonymiser's pool or an encoder."""
     trials: TrialList | None = None
     """Pairs that are compared; None for every enrolled speaker with every trial."""
 
@@ -59,13 +58,8 @@ class EmbeddingSets:
         for key in attacker.needs:
             _check_dimension(trial, self[key])
         enrolments = [self["enrol", "original"], self["enrol", attacker.enrolment]]
-        check_disjoint(
-            {
-                "evaluation": _speakers(trial, *enrolments),
-                "training": _speakers(self["train", "original"], self["train", attacker.training]),
-                **self.reserved,
-            }
-        )
+        for train in (self["train", "original"], self["train", attacker.training]):
+            check_training(train, trial, *enrolments)
         for enrol in enrolments:
             for trials in (trial, self["trial", "original"]):
                 if self.trials is None:
@@ -73,36 +67,6 @@ class EmbeddingSets:
                     _check_recordings_disjoint(enrol, trials)
                 else:
                     check_listed(self.trials, enrol, trials)
-
-
-def check_disjoint(groups: Mapping[str, Iterable[str]]) -> None:
-    """Refuse speakers that are in two groups.
-
-    Parameters
-    ----------
-    groups : mapping of str to iterable of str
-        Speakers by what they are used for; the names of the groups are used in the message.
-
-    Raises
-    ------
-    InputError
-        With the code ``not-disjoint``.
-    """
-    names = list(groups)
-    for i, first in enumerate(names):
-        for second in names[i + 1 :]:
-            common = sorted(set(groups[first]) & set(groups[second]))
-            if common:
-                raise InputError(
-                    f"{first_few(common, len(common))}: in the {first} and in the {second} "
-                    "speakers; these must be different people: choose other speakers, or rename "
-                    "them if they only share a name",
-                    code="not-disjoint",
-                )
-
-
-def _speakers(*sets: Embeddings) -> frozenset[str]:
-    return frozenset(str(name) for embeddings in sets for name in embeddings.names)
 
 
 def _check_dimension(trial: Embeddings, embeddings: Embeddings) -> None:
@@ -126,11 +90,13 @@ def _check_enrolled(enrol: Embeddings, trial: Embeddings) -> None:
 
 def _check_recordings_disjoint(enrol: Embeddings, trial: Embeddings) -> None:
     if enrol.utterances is None or trial.utterances is None:
-        return
-    common = np.intersect1d(enrol.utterances, trial.utterances)
-    if len(common):
+        _, rows = shared_recordings(enrol, trial)
+        common = [f"row {row}" for row in np.sort(rows)]
+    else:
+        common = [str(name) for name in np.intersect1d(enrol.utterances, trial.utterances)]
+    if common:
         raise InputError(
-            f"{first_few(map(str, common), len(common))}: both enrolment and trial; a recording "
-            "would be compared with itself: use the splits enrol and trial, or sessions",
+            f"{first_few(common, len(common))}: both enrolment and trial; a recording would be "
+            "compared with itself: use the splits enrol and trial, or sessions",
             code="not-disjoint",
         )

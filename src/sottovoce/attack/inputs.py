@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from sottovoce.attack.embedding_sets import EmbeddingSets, check_disjoint
+from sottovoce.attack.embedding_sets import EmbeddingSets
 from sottovoce.attack.knowledge import Attacker, Form, Part
 from sottovoce.attack.speech import AnonymiserSpec, SpeechCache, SpeechSet, attackers_secret
 from sottovoce.core.errors import InputError, first_few
 from sottovoce.corpus.splits import partition_speakers, split_sides
 from sottovoce.corpus.trials import TrialList
 from sottovoce.corpus.utterance import Corpus
+from sottovoce.speaker.leakage import check_disjoint
 
 _ANONYMISER_OPTIONS: dict[Form, str] = {"attacker": "--anonymiser", "similar": "--similar"}
 
@@ -84,7 +85,7 @@ def divide_speech(
     if train is None:
         attacked, train = _reserve_training_speakers(speech, seed)
         used = train.ids
-    check_disjoint({"evaluation": attacked.corpus.speakers, "training": train.corpus.speakers})
+    check_disjoint({"evaluated": attacked.corpus.speakers, "training": train.corpus.speakers})
     sides = split_sides(attacked.corpus, seed=seed)
     ids = [utterance.id for utterance in attacked.corpus]
     enrol, trial = (
@@ -116,7 +117,7 @@ def _divide_by_list(
                 f"{len(train.corpus.speakers)}; give speech of other speakers to train on",
                 code="too-few",
             )
-    check_disjoint({"evaluation": attacked, "training": train.corpus.speakers})
+    check_disjoint({"evaluated": attacked, "training": train.corpus.speakers})
     left_out = tuple(
         f"{speech.corpus.where(i)}: not in the list of trials"
         for i, utterance in enumerate(speech.corpus)
@@ -207,7 +208,7 @@ def prepare_embeddings(
     """
     check_released(inputs.trial, inputs.released)
     trained_on: frozenset[str] = getattr(cache.encoder, "trained_on", frozenset())
-    check_disjoint({"attacked": inputs.trial.corpus.speakers, "encoder's training": trained_on})
+    check_disjoint({"evaluated": inputs.trial.corpus.speakers, "encoder's training": trained_on})
     needs: list[tuple[Part, Form]] = [("trial", "released")]
     for attacker in attackers:
         needs += [key for key in attacker.needs if key not in needs]

@@ -8,6 +8,7 @@ step.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -242,10 +243,12 @@ class SpeechCache:
             return self.store.adopt(target)
 
         digest = self.steps.get(_EMBEDDED, inputs, compute)
-        if digest not in self.store:  # the file was deleted, or the note of another folder
-            self.steps.path(_EMBEDDED.name, self.steps.key(inputs), ".json").unlink()
-            digest = self.steps.get(_EMBEDDED, inputs, compute)
-        return self.store[digest]
+        with suppress(InputError):
+            return self.store[digest]
+        # the stored file is gone or damaged: everything that refers to it is computed again
+        self.store.path(digest).unlink(missing_ok=True)
+        self.steps.path(_EMBEDDED.name, self.steps.key(inputs), ".json").unlink(missing_ok=True)
+        return self.store[self.steps.get(_EMBEDDED, inputs, compute)]
 
     def _stage(self, label: str) -> Progress | None:
         show = self.progress

@@ -8,9 +8,9 @@ from pathlib import Path
 from sottovoce.attack import ATTACKERS
 from sottovoce.attack.inputs import divide_speech
 from sottovoce.attack.speech import SpeechSet
+from sottovoce.audit.corpora import open_outside
 from sottovoce.audit.measuring import measured_populations
 from sottovoce.audit.study import Study
-from sottovoce.audit.vetting import open_outside
 from sottovoce.core.errors import SottovoceError
 from sottovoce.corpus.audio import load_length
 from sottovoce.corpus.trials import read_trials

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,8 +11,6 @@ from sottovoce.anonymise.voice import METHODS
 from sottovoce.anonymise.voice.card import SettingValue
 from sottovoce.attack import Attacker, AttackSettings, Baseline, EmbeddingSets, LinkageTrainer
 from sottovoce.attack.artifacts import (
-    ORIGINALS_RECORD,
-    RECORD,
     attack_record,
     originals_record,
     read_originals_record,
@@ -25,6 +24,13 @@ from sottovoce.attack.linking import attack, attack_originals
 from sottovoce.attack.run import describe_encoder
 from sottovoce.attack.speech import AnonymiserSpec, SpeechCache, operators_secret
 from sottovoce.attack.trial_pairs import describe_trials, write_trials
+from sottovoce.audit.corpora import (
+    describe_corpus,
+    describe_provenance,
+    describe_training,
+    open_outside,
+    vet,
+)
 from sottovoce.audit.measuring import (
     Measurement,
     attack_row,
@@ -33,10 +39,8 @@ from sottovoce.audit.measuring import (
     originals_finding,
     similarity_of_trials,
 )
-from sottovoce.audit.provenance import describe_provenance
 from sottovoce.audit.study import PlannedAttack, Study
 from sottovoce.audit.utility import UtilityMeter, sample_utterances
-from sottovoce.audit.vetting import open_outside, vet
 from sottovoce.core.errors import InputError
 from sottovoce.core.files import write_text
 from sottovoce.core.locks import NAME as LOCK
@@ -53,7 +57,6 @@ from sottovoce.findings import (
     AttackRow,
     AttributeInference,
     AuditFindings,
-    CorpusDescription,
     Example,
     MethodDescription,
     NotMeasured,
@@ -62,7 +65,6 @@ from sottovoce.findings import (
     Setting,
     SettingDescription,
     Similarity,
-    TrainingDescription,
     UtilityEstimate,
 )
 from sottovoce.findings.audit import FORMAT
@@ -180,8 +182,8 @@ class _Run:
             name=self.study.name,
             synthetic=self.study.corpus == BUILTIN,
             study=self.study.public_settings(),
-            corpus=self._corpus_description(),
-            training=self._training_description(),
+            corpus=describe_corpus(self.vetted, self.division),
+            training=describe_training(self.division.train.corpus, self.vetted_train),
             encoder=describe_encoder(self.cache.encoder),
             confidence=self.study.interval,
             originals=tuple(originals),
@@ -232,11 +234,12 @@ class _Run:
     def _attack(
         self, folder: Path, sets: EmbeddingSets, attacker: Attacker, settings: AttackSettings
     ) -> AttackRecord:
-        """The record of an attack from its folder; the attack is made if it is not there."""
-        if not (folder / RECORD).is_file():
-            baseline = self._baseline(settings, sets)
-            result = attack(sets, attacker, settings, trainer=self.trainer, baseline=baseline)
-            write_attack(folder, result, attack_record(result, sets), sets, self.cache.store)
+        """The record of an attack; the attack is made if its folder holds no usable record."""
+        with suppress(InputError):
+            return read_record(folder)
+        baseline = self._baseline(settings, sets)
+        result = attack(sets, attacker, settings, trainer=self.trainer, baseline=baseline)
+        write_attack(folder, result, attack_record(result, sets), sets, self.cache.store)
         return read_record(folder)
 
     def _originals(self, linkage: str, sets: EmbeddingSets) -> OriginalsFinding:
@@ -250,17 +253,24 @@ class _Run:
             settings,
         )
         folder = Path("attacks") / f"originals-{linkage}-{key}"
-        if not (self.folder / folder / ORIGINALS_RECORD).is_file():
-            baseline = self._baseline(settings, sets)
-            record = originals_record(baseline, settings, sets)
-            write_originals(self.folder / folder, baseline, record, sets, self.cache.store)
-        record = read_originals_record(self.folder / folder)
+        record = self._attack_originals(self.folder / folder, sets, settings)
         measurement = self.steps.get(
             _MEASURES,
             ["originals", key, self._measure_settings()],
             lambda: self._measure(self.folder / folder, record),
         )
         return originals_finding(linkage, folder, record, measurement)
+
+    def _attack_originals(
+        self, folder: Path, sets: EmbeddingSets, settings: AttackSettings
+    ) -> OriginalsRecord:
+        """The record of the attack on originals; it is made if there is no usable record."""
+        with suppress(InputError):
+            return read_originals_record(folder)
+        baseline = self._baseline(settings, sets)
+        record = originals_record(baseline, settings, sets)
+        write_originals(folder, baseline, record, sets, self.cache.store)
+        return read_originals_record(folder)
 
     def _baseline(self, settings: AttackSettings, sets: EmbeddingSets) -> Baseline:
         """The attack on originals, made once a linkage function."""
@@ -398,36 +408,6 @@ class _Run:
 
     def _stage(self, label: str) -> Progress:
         return lambda done, total: self.progress(label, done, total)
-
-    # --------------------------------------------------------------------------- descriptions
-
-    def _corpus_description(self) -> CorpusDescription:
-        corpus = self.vetted.speech.corpus
-        genders: dict[str, int] = {}
-        for utterances in corpus.by_speaker().values():
-            gender = next((utterance.gender for utterance in utterances if utterance.gender), "")
-            genders[gender] = genders.get(gender, 0) + 1
-        return CorpusDescription(
-            name=corpus.name,
-            speakers=len(corpus.speakers),
-            attacked_speakers=len(self.division.trial.corpus.speakers),
-            utterances=len(corpus),
-            hours=round(self.vetted.seconds / 3600, 4),
-            genders=genders,
-            enrol=len(self.division.enrol.corpus),
-            trial=len(self.division.trial.corpus),
-            excluded=(*self.vetted.excluded, *self.division.left_out),
-        )
-
-    def _training_description(self) -> TrainingDescription:
-        corpus = self.division.train.corpus
-        return TrainingDescription(
-            name=corpus.name,
-            speakers=len(corpus.speakers),
-            utterances=len(corpus),
-            part_of_corpus=self.vetted_train is None,
-            excluded=() if self.vetted_train is None else self.vetted_train.excluded,
-        )
 
 
 def _method_description(method: str) -> MethodDescription:

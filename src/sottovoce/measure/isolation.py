@@ -17,6 +17,10 @@ from sottovoce.core.types import IntArray
 from sottovoce.measure import acceleration
 
 FOLDS = 10
+VECTORS = 10
+"""Vectors a test speaker has at most."""
+LITERAL_DRAWS = 5
+"""Random populations of the published protocol."""
 _FIRST = 40
 """Included vectors looked at, highest first, before more are fetched."""
 

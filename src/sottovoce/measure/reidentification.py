@@ -36,6 +36,7 @@ from sottovoce.measure.intervals import (
     rank_interval,
     share_interval,
 )
+from sottovoce.measure.isolation import LITERAL_DRAWS, VECTORS
 from sottovoce.measure.linkability import MIN_MATED, default_bins
 from sottovoce.measure.population import (
     Scoring,
@@ -48,7 +49,7 @@ from sottovoce.measure.population import (
 )
 from sottovoce.measure.reidentification_settings import ReidentificationSettings
 from sottovoce.measure.resampling import MIN_SPEAKERS
-from sottovoce.measure.singling_out import CHANCE, LITERAL_DRAWS, VECTORS, PredicateStudy
+from sottovoce.measure.singling_out import CHANCE, PredicateStudy
 from sottovoce.measure.tally import Tally, make_edges
 from sottovoce.measure.verification import rocch_eer
 from sottovoce.speaker import Cosine, Embeddings, LinkageFunction

@@ -19,18 +19,20 @@ from numpy.typing import NDArray
 
 from sottovoce.core.errors import TooFewError
 from sottovoce.core.types import IntArray, Progress
-from sottovoce.measure.isolation import Draws, TestVectors, isolations, literal
+from sottovoce.measure.isolation import (
+    LITERAL_DRAWS,
+    VECTORS,
+    Draws,
+    TestVectors,
+    isolations,
+    literal,
+)
 from sottovoce.measure.population import Conversations, enrolment_numbers
 from sottovoce.measure.reidentification_settings import ReidentificationSettings
 from sottovoce.speaker import Embeddings, LinkageFunction, recentred
 
-VECTORS = 10
-"""Vectors a test speaker has at most."""
 CHANCE = math.exp(-1)
 """Singling Out of a random predicate in a large population."""
-
-LITERAL_DRAWS = 5
-"""Random populations of the published protocol."""
 
 
 def no_evidence(population: int, kept: int = VECTORS - 1, each: float | None = None) -> float:

@@ -1,0 +1,230 @@
+"""The corpora of a study: usable recordings, descriptions, and provenance by content."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+
+from sottovoce.attack.inputs import SpeechDivision
+from sottovoce.attack.speech import SpeechSet
+from sottovoce.audit.study import Study
+from sottovoce.core.atomic_directory import refuse_inside
+from sottovoce.core.errors import InputError, SottovoceError
+from sottovoce.core.parallel import map_ahead
+from sottovoce.core.records import Record
+from sottovoce.core.step_cache import Step, StepCache, records_of
+from sottovoce.core.types import StageProgress
+from sottovoce.corpus.audio import load_audio
+from sottovoce.corpus.formats import open_corpus
+from sottovoce.corpus.utterance import Corpus, Utterance
+from sottovoce.findings import (
+    AuditFindings,
+    CorpusDescription,
+    CorpusDigest,
+    Provenance,
+    TrainingDescription,
+)
+from sottovoce.signal.fbank import RATE
+from sottovoce.speaker.encoders import prepare
+
+LIBRARIES = ("numpy", "scipy", "polars", "onnxruntime", "soundfile", "soxr", "pyworld-prebuilt")
+_DRAWS = "repeatable by the seed: do not release the speech in this folder as protected"
+
+
+@dataclass(frozen=True, slots=True)
+class VettedSpeech:
+    """Speech that can be anonymised and embedded."""
+
+    speech: SpeechSet
+    seconds: float
+    """Length of all usable recordings."""
+    excluded: tuple[str, ...]
+    """Where each excluded recording is listed, and why it cannot be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Vetting(Record):
+    """What reading every recording of a corpus showed."""
+
+    usable: tuple[str, ...]
+    """Ids."""
+    seconds: float
+    excluded: tuple[str, ...]
+
+
+_STEP = Step("vetted", records_of(_Vetting))
+
+
+def open_outside(name: str, folder: Path) -> Corpus:
+    """Open a corpus that does not contain the folder of the audit.
+
+    Parameters
+    ----------
+    name : str
+        Folder or list of the corpus, or ``builtin``.
+    folder : Path
+        Folder of the audit.
+
+    Raises
+    ------
+    InputError
+        With the code ``nested`` for an audit inside its corpus.
+    """
+    corpus = open_corpus(name)
+    refuse_inside(folder, corpus.root)
+    return corpus
+
+
+def vet(
+    corpus: Corpus, steps: StepCache, *, jobs: int = 2, progress: StageProgress | None = None
+) -> VettedSpeech:
+    """Read every recording once and exclude what cannot be used, by name.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        All recordings.
+    steps : StepCache
+        Where the result is kept.
+    jobs : int, default 2
+        How many recordings are read at a time.
+    progress : StageProgress, optional
+        Called after each recording.
+
+    Raises
+    ------
+    InputError
+        With the code ``empty`` if no recording can be used.
+    """
+    speech = SpeechSet.of(corpus)
+    vetting = steps.get(_STEP, [speech.key], lambda: _read_all(corpus, jobs, progress))
+    return VettedSpeech(speech.with_ids(set(vetting.usable)), vetting.seconds, vetting.excluded)
+
+
+def _read_all(corpus: Corpus, jobs: int, progress: StageProgress | None) -> _Vetting:
+    usable, excluded, samples = [], [], 0
+    places = {utterance.id: corpus.where(i) for i, utterance in enumerate(corpus)}
+    lengths = map_ahead(_length_or_defect, corpus, workers=jobs, ahead=4 * jobs)
+    for done, (utterance, length) in enumerate(lengths, 1):
+        if isinstance(length, str):
+            excluded.append(f"{places[utterance.id]}: {length}")
+        else:
+            usable.append(utterance.id)
+            samples += length
+        if progress:
+            progress(f"reading {corpus.name}", done, len(corpus))
+    if not usable:
+        raise InputError(
+            f"{corpus.name}: none of {len(corpus):,} recordings can be used", code="empty"
+        )
+    return _Vetting(tuple(usable), samples / RATE, tuple(excluded))
+
+
+def _length_or_defect(utterance: Utterance) -> int | str:
+    """Samples of a recording, or why it cannot be used."""
+    try:
+        audio = load_audio(utterance, RATE)
+        prepare(np.asarray(audio, np.float32), RATE)
+    except SottovoceError as error:
+        return str(error).removeprefix(f"{utterance.path}: ")
+    return len(audio)
+
+
+def describe_corpus(vetted: VettedSpeech, division: SpeechDivision) -> CorpusDescription:
+    """Describe the attacked corpus and how it was divided.
+
+    Parameters
+    ----------
+    vetted : VettedSpeech
+        All usable recordings.
+    division : SpeechDivision
+        Enrolment, trials and training.
+    """
+    corpus = vetted.speech.corpus
+    genders: dict[str, int] = {}
+    for utterances in corpus.by_speaker().values():
+        gender = next((utterance.gender for utterance in utterances if utterance.gender), "")
+        genders[gender] = genders.get(gender, 0) + 1
+    return CorpusDescription(
+        name=corpus.name,
+        speakers=len(corpus.speakers),
+        attacked_speakers=len(division.trial.corpus.speakers),
+        utterances=len(corpus),
+        hours=round(vetted.seconds / 3600, 4),
+        genders=genders,
+        enrol=len(division.enrol.corpus),
+        trial=len(division.trial.corpus),
+        excluded=(*vetted.excluded, *division.left_out),
+    )
+
+
+def describe_training(train: Corpus, vetted: VettedSpeech | None) -> TrainingDescription:
+    """Describe the speech that attackers train on.
+
+    Parameters
+    ----------
+    train : Corpus
+        The training speech.
+    vetted : VettedSpeech or None
+        The corpus it is, if the study names one; None for a part of the attacked corpus.
+    """
+    return TrainingDescription(
+        name=train.name,
+        speakers=len(train.speakers),
+        utterances=len(train),
+        part_of_corpus=vetted is None,
+        excluded=() if vetted is None else vetted.excluded,
+    )
+
+
+def describe_provenance(study: Study, findings: AuditFindings) -> Provenance:
+    """Describe what an audit was made from; reads every file of its corpora.
+
+    Parameters
+    ----------
+    study : Study
+        As it was run, with the folders of its corpora.
+    findings : AuditFindings
+        What it found.
+    """
+    inputs = {"corpus": digest_corpus(open_corpus(study.corpus))}
+    if study.train is not None:
+        inputs["train"] = digest_corpus(open_corpus(study.train))
+    return Provenance(
+        tool="sottovoce",
+        version=version("sottovoce"),
+        python=platform.python_version(),
+        libraries={name: version(name) for name in LIBRARIES},
+        study=findings.study,
+        seed=study.seed,
+        draws=_DRAWS,
+        encoder=findings.encoder,
+        inputs=inputs,
+    )
+
+
+def digest_corpus(corpus: Corpus) -> CorpusDigest:
+    """Digest ids, speakers and the content of all recordings, in the order of ids.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        A file that several utterances share is read once.
+    """
+    digest = hashlib.sha256()
+    contents: dict[str, bytes] = {}
+    for utterance in sorted(corpus, key=lambda utterance: utterance.id):
+        path = str(utterance.path)
+        if path not in contents:
+            try:
+                with utterance.path.open("rb") as file:
+                    contents[path] = hashlib.file_digest(file, "sha256").digest()
+            except OSError:
+                contents[path] = b"unreadable"
+        digest.update(f"{utterance.id}\0{utterance.speaker}\0".encode() + contents[path])
+    return CorpusDigest(corpus.name, len(corpus), digest.hexdigest())
