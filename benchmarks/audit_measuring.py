@@ -4,7 +4,8 @@
 
 Each tree runs the built-in study once, so that speech and embeddings are there. Then everything
 that attacking and measuring left is deleted and the study runs again: what that costs is printed.
-Both trees run one after the other on an otherwise idle machine.
+Linear algebra runs in one thread: threads that wait for each other cost CPU time that depends on
+what else the machine does, up to ten times the work itself.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ def run_study(tree: Path, folder: Path) -> float:
     """
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     environment = {key: value for key, value in os.environ.items() if key != "VIRTUAL_ENV"}
+    environment["OPENBLAS_NUM_THREADS"] = "1"
     command = ["uv", "run", "-q", "sottovoce", "audit", "--out", str(folder)]
     subprocess.run(command, cwd=tree, env=environment, check=True, stdout=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
