@@ -24,7 +24,7 @@ from sottovoce.attack import (
 from sottovoce.attack.artifacts import attack_record
 from sottovoce.attack.linking import PERMUTATIONS, _control
 from sottovoce.attack.score import ScoreTable, score_all
-from sottovoce.attack.training import BEST, FOLDS, candidates
+from sottovoce.attack.training import BEST, FOLDS, linkages_tried_by_best
 from sottovoce.core.errors import TooFewError, UsageError
 from sottovoce.measure import eer
 from sottovoce.speaker.embeddings import Embeddings
@@ -50,7 +50,7 @@ def trainer() -> LinkageTrainer:
 def test_the_best_is_what_does_best_on_held_out_speakers(
     sets: EmbeddingSets, trainer: LinkageTrainer
 ) -> None:
-    assert candidates() == BUILT_IN
+    assert linkages_tried_by_best() == BUILT_IN
     train = sets["train", "attacker"]
     best = trainer.train(BEST, train).record
     alone = {name: trainer.train(name, train).record.held_out_eer for name in BUILT_IN}
@@ -109,9 +109,9 @@ def oracle(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_best_tries_third_party_linkage_functions(
     oracle: None, sets: EmbeddingSets, trainer: LinkageTrainer
 ) -> None:
-    assert candidates() == [*BUILT_IN, "oracle"]
+    assert linkages_tried_by_best() == [*BUILT_IN, "oracle"]
     train = sets["train", "attacker"]
-    alone = {name: trainer.train(name, train).merit for name in candidates()}
+    alone = {name: trainer.train(name, train).merit for name in linkages_tried_by_best()}
     assert trainer.train(BEST, train).name == min(alone, key=lambda name: alone[name]) == "oracle"
     result = attack(sets, ATTACKERS["semi-informed"], AttackSettings("cosine"), trainer=trainer)
     assert set(result.trust.evidence.linkages) == {*BUILT_IN[1:], "oracle"}

@@ -176,7 +176,7 @@ def _add_bias(vectors: FloatArray) -> FloatArray:
 
 
 def _train(vectors: FloatArray, answers: IntArray, n_values: int) -> FloatArray:
-    """Weights, one column a value, by maximum likelihood with a penalty."""
+    """Weights, one column per value, by maximum likelihood with a penalty."""
     inputs = _add_bias(vectors)
     shape = (inputs.shape[1], n_values)
     rows = np.arange(len(answers))

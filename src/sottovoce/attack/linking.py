@@ -10,7 +10,7 @@ import numpy as np
 from sottovoce.attack.embedding_sets import EmbeddingSets
 from sottovoce.attack.knowledge import ATTACKERS, Attacker
 from sottovoce.attack.score import Cohort, Over, ScoreTable, score_all, score_listed
-from sottovoce.attack.training import LinkageTrainer, TrainedLinkage, candidates
+from sottovoce.attack.training import LinkageTrainer, TrainedLinkage, linkages_tried_by_best
 from sottovoce.attack.trust import judge
 from sottovoce.core.errors import SottovoceError, UsageError
 from sottovoce.corpus.trials import TrialList
@@ -186,7 +186,7 @@ def _other_linkages(
     training = sets["train", attacker.training]
     enrol, trial = sets["enrol", attacker.enrolment], sets["trial", "released"]
     eers = {}
-    for name in candidates():
+    for name in linkages_tried_by_best():
         if name != trained.name:
             other = trainer.train(name, training, seed=settings.seed)
             table = _link(enrol, trial, other, training, settings, sets.trials)

@@ -107,7 +107,7 @@ class ScoreTable:
         return replace(self, enrolled=renamed[numbers])
 
     def write(self, path: Path) -> None:
-        """Write a Parquet table that ``sottovoce measure`` reads, one row a pair.
+        """Write a Parquet table that ``sottovoce measure`` reads, one row per pair.
 
         Parameters
         ----------
@@ -209,7 +209,7 @@ def score_listed(
     Returns
     -------
     ScoreTable
-        One row an enrolment id of the list and one column a trial of it; only listed pairs count.
+        One row per enrolment id and one column per trial of the list; only listed pairs count.
     """
     _check_size(len(trials.enrol_ids), len(trials.trial_ids))
     tried = trial.rows(_positions(trial, trials.trial_ids))

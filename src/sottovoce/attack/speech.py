@@ -219,7 +219,7 @@ class SpeechCache:
         return SpeechSet(read_manifest(target), key)
 
     def embed(self, speech: SpeechSet, label: str) -> Embeddings:
-        """Return one vector a recording.
+        """Return one vector per recording.
 
         Parameters
         ----------

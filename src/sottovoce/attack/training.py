@@ -48,7 +48,7 @@ class TrainedLinkage:
         return self.record.name
 
 
-def candidates() -> list[str]:
+def linkages_tried_by_best() -> list[str]:
     """Return the linkage functions that :data:`BEST` tries, third-party ones included."""
     return [name for name in LINKAGES if LINKAGES[name].tried_by_best]
 
@@ -129,7 +129,7 @@ class LinkageTrainer:
     def _trainable(self, train: Embeddings, seed: int) -> list[TrainedLinkage]:
         """All candidates that these speakers suffice for; an error if they suffice for none."""
         trained, shortage = [], None
-        for name in candidates():
+        for name in linkages_tried_by_best():
             try:
                 trained.append(self.train(name, train, seed=seed))
             except TooFewError as error:

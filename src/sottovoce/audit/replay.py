@@ -76,7 +76,7 @@ class Replay:
         study : Study
             As the audit ran it.
         findings : AuditFindings
-            With one row an attack of the study, in its order.
+            With one row per attack of the study, in its order.
         """
         rows = [
             _StoredRow(planned, Path(row.folder), read_record(folder / row.folder))

@@ -1,4 +1,4 @@
-"""``sottovoce anonymise recording``: voice changed, private words masked, one purpose an export."""
+"""``sottovoce anonymise recording``: voice changed, private words masked, one purpose each."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def command(
     seed: int,
     json_to: str | None,
 ) -> None:
-    """Train a tagger on DATA: CoNLL files, one word a line with its tag (B-PER, I-PER, O …).
+    """Train a tagger on DATA: CoNLL files, one word per line with its tag (B-PER, I-PER, O …).
 
     Use the result with: sottovoce anonymise text --tagger FILE. It takes one core and less than a
     minute for 10,000 utterances. Needs the extra: pip install 'sottovoce[train]'.

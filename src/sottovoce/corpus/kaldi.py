@@ -33,7 +33,7 @@ from sottovoce.corpus.reading import (
 from sottovoce.corpus.utterance import Corpus, Utterance
 
 WORD_FILES = {"language": "utt2lang", "session": "utt2session", "split": "utt2split"}
-"""Files of one word an utterance, by field; Kaldi itself has only the first."""
+"""Files of one word per utterance, by field; Kaldi itself has only the first."""
 FILES = ("wav.scp", "utt2spk", "spk2utt", "segments", "text", "spk2gender", *WORD_FILES.values())
 """All files that a directory may have."""
 

@@ -1,4 +1,4 @@
-"""``manifest.csv``: one row an utterance, paths relative to the folder it lies in.
+"""``manifest.csv``: one row per utterance, paths relative to the folder it lies in.
 
 The columns are ``utterance`` (or ``utterance_id``), ``path`` and ``speaker``, which are needed,
 and ``gender``, ``language``, ``transcript``, ``session``, ``split``, ``start``, ``end`` and

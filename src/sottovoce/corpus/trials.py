@@ -58,7 +58,7 @@ def read_trials(path: Path | str, corpus: Corpus | None = None) -> TrialList:
     Parameters
     ----------
     path : Path or str
-        A text file of one pair a line.
+        A text file of one pair per line.
     corpus : Corpus, optional
         If given, a trial must be one of its utterances and an enrolment an utterance or a speaker,
         and every label must agree with its speakers. An id may end like a file name, as VoxCeleb's
@@ -145,7 +145,7 @@ def _refuse_duplicates(trials: TrialList, lines: IntArray, path: Path) -> None:
         repeated = np.setdiff1d(np.arange(len(pair)), first)
         where = place(path, int(lines[repeated[0]]))
         raise InputError(
-            f"{where}: the same pair again; keep one line a pair", code="duplicate-pair"
+            f"{where}: the same pair again; keep one line per pair", code="duplicate-pair"
         )
 
 

@@ -132,7 +132,7 @@ def findings_schema() -> JsonObject:
 
 
 def findings_table(findings: AuditFindings) -> pl.DataFrame:
-    """Arrange the figures of an audit as a table, one row a figure.
+    """Arrange the figures of an audit as a table, one row per figure.
 
     Parameters
     ----------

@@ -140,7 +140,7 @@ def share_interval(shares: NDArray[np.float64], confidence: float) -> Interval:
     Parameters
     ----------
     shares : array of float64
-        One share a speaker, 0 to 1.
+        One share per speaker, 0 to 1.
     confidence : float
         Between 0 and 1.
     """
@@ -160,7 +160,7 @@ def mean_interval(values: NDArray[np.float64], confidence: float) -> Interval:
     Parameters
     ----------
     values : array of float64
-        One value a speaker; fewer than two have an unbounded interval.
+        One value per speaker; fewer than two have an unbounded interval.
     confidence : float
         Between 0 and 1.
     """
@@ -172,7 +172,7 @@ def mean_interval(values: NDArray[np.float64], confidence: float) -> Interval:
 
 
 def least_separated(tally: Tally, units: int, confidence: float) -> Tally:
-    """Make the least separated scores that so few units could still have shown as separated.
+    """Build the worst score set that is still compatible with seeing no overlap among so few.
 
     Scores that are perfectly separated stay so in every resample. That is no certainty: of k
     speakers (or trials) none was on the wrong side, and then up to a share e of them may be, the
@@ -289,7 +289,7 @@ def rank_disclosure_intervals(
     Returns
     -------
     list of pairs of Interval
-        Of the mean and of the worst disclosure, one pair a size.
+        Of the mean and of the worst disclosure, one pair per size.
     """
     rng = np.random.default_rng([seed, 3])
     _, codes = np.unique(standing.speakers, return_inverse=True)

@@ -52,7 +52,7 @@ def make_conversations(
     Parameters
     ----------
     trial : Embeddings
-        One vector an utterance.
+        One vector per utterance.
     length : int
         Utterances a conversation.
     most : int
@@ -369,7 +369,7 @@ def by_speaker(values: NDArray[np.float64], speakers: IntArray) -> NDArray[np.fl
     Parameters
     ----------
     values : array of float64, trials × columns
-        One row a trial.
+        One row per trial.
     speakers : array of int, trials
         Whose trial each is.
 

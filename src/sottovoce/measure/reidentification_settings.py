@@ -34,7 +34,7 @@ class ReidentificationSettings:
     core: bool = False
     """Whether all trial speakers are part of every population, as in the COMPRISE study."""
     literal: bool = False
-    """Follow the published protocol: 5 draws, one conversation a speaker."""
+    """Follow the published protocol: 5 draws, one conversation per speaker."""
     confidence: float | None = 0.95
     """Of the intervals; None for no intervals."""
     seed: int = 0

@@ -42,7 +42,7 @@ class Speakers:
     def from_names(
         cls, mated: ArrayLike, enrol: ArrayLike, trial: ArrayLike, *, origin: str | None = None
     ) -> Speakers:
-        """Number the speakers: one name a mated trial, two names a non-mated trial.
+        """Number the speakers: one name per mated trial, two names a non-mated trial.
 
         Parameters
         ----------

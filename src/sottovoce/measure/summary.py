@@ -82,7 +82,7 @@ def measure_scores(
     Returns
     -------
     ScoreSummary
-        One estimate a measure. A measure with too few data has the value None and says why.
+        One estimate per measure. A measure with too few data has the value None and says why.
 
     Examples
     --------
@@ -179,10 +179,10 @@ def _intervals(
         for i, measure in enumerate(measures)
     }
     constant = [measure for i, measure in enumerate(measures) if np.ptp(draws[:, i]) == 0]
-    return intervals | _zero_width_intervals(scores, tally, constant, values, intervals, plan)
+    return intervals | _widened_intervals(scores, tally, constant, values, intervals, plan)
 
 
-def _zero_width_intervals(
+def _widened_intervals(
     scores: ScoreSource,
     tally: Tally,
     measures: Sequence[Measure],
@@ -193,14 +193,16 @@ def _zero_width_intervals(
     """Intervals of measures that every resample repeats: what so few units could have missed."""
     speakers_known = plan.unit == "speaker" and scores.speakers is not None
     units = mated_speakers(scores) if speakers_known else min(len(scores.mated), scores.n_nonmated)
-    separated = (
+    worst_compatible = (
         Evidence(least_separated(tally, units, plan.confidence)) if eer(tally) == 0 else None
     )
     wider = {}
     for measure in measures:
         value = values[measure.name]
-        if measure.zero_width == "separated" and separated is not None:
-            wider[measure.name] = intervals[measure.name].extended_to(measure.compute(separated))
+        if measure.zero_width == "separated" and worst_compatible is not None:
+            wider[measure.name] = intervals[measure.name].extended_to(
+                measure.compute(worst_compatible)
+            )
         elif measure.zero_width == "share" and value in (0, 1):
             wider[measure.name] = repeated_share_interval(value, units, plan.confidence)
     return wider

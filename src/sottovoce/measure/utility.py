@@ -134,12 +134,12 @@ def word_error_rate(
 def average(
     values: ArrayLike, speakers: Sequence[str] | None = None, *, confidence: float = 0.95
 ) -> Average:
-    """Average one value an utterance; with speakers, the speakers' means (Student's t).
+    """Average one value per utterance; with speakers, the speakers' means (Student's t).
 
     Parameters
     ----------
     values : array_like
-        One value an utterance.
+        One value per utterance.
     speakers : sequence of str, optional
         Who speaks in each utterance.
     confidence : float, default 0.95
@@ -177,13 +177,13 @@ def f0_correlation(original: ArrayLike, anonymised: ArrayLike) -> float:
     Parameters
     ----------
     original, anonymised : array_like
-        F0 in Hz, one value a frame; 0 or NaN where there is no voice. The shorter track is
+        F0 in Hz, one value per frame; 0 or NaN where there is no voice. The shorter track is
         stretched.
     """
     first, second = np.asarray(original, np.float64), np.asarray(anonymised, np.float64)
     if first.ndim != 1 or second.ndim != 1 or not len(first) or not len(second):
         raise InputError(
-            f"pitch of shapes {first.shape}, {second.shape}; give one value a frame",
+            f"pitch of shapes {first.shape}, {second.shape}; give one value per frame",
             code="wrong-shape",
         )
     frames = max(len(first), len(second))

@@ -27,7 +27,7 @@ def print_attacks(
     attributes: Mapping[str, AttributeInference | NotMeasured],
     notes: Sequence[str] = (),
 ) -> None:
-    """Print one row an attack, then remarks.
+    """Print one row per attack, then remarks.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def _audit_table(rows: Sequence[tuple[str, ...]], *first: str) -> Table:
 
 
 def _audit_rows(findings: AuditFindings) -> list[tuple[str, ...]]:
-    """Return one row an attack, originals first."""
+    """Return one row per attack, originals first."""
     rows: list[tuple[str, ...]] = [
         ("none", "", originals.linked_with, *_numbers(originals), "")
         for originals in findings.originals

@@ -37,7 +37,7 @@ EER_WARNING = (
 
 
 def summary_table(findings: AuditFindings) -> Table:
-    """Arrange one row an anonymiser and attacker, the originals first.
+    """Arrange one row per anonymiser and attacker, the originals first.
 
     Parameters
     ----------

@@ -52,7 +52,7 @@ HIDDEN_IN_NO_POPULATION = "more than these"
 
 
 def print_reidentification(result: Reidentification) -> None:
-    """Print one table a conversation length, the most exposed speakers, and remarks.
+    """Print one table per conversation length, the most exposed speakers, and remarks.
 
     Parameters
     ----------
@@ -257,7 +257,7 @@ def curve_figure(
     title = f"{curve.label} over population size"
     return line_chart(
         title,
-        f"{title}, one line a conversation length, with intervals over speakers, and chance level.",
+        f"{title}, one line per conversation length, with intervals and the chance level.",
         population_axis(sizes),
         Axis.nice(f"{curve.label}{f' in {curve.unit}' if curve.unit else ''}", 0, 1.05 * top),
         lines,
@@ -273,7 +273,7 @@ def _curve_lines(
     marks: bool,
     intervals: bool,
 ) -> list[Line]:
-    """Return one line a conversation length, each followed by the band of its intervals."""
+    """Return one line per conversation length, each followed by the band of its intervals."""
     lines = []
     for style, length in enumerate(sorted({point.length for point in points}), start=first_style):
         selected = [point for point in points if point.length == length]

@@ -60,7 +60,7 @@ def print_comparison(summaries: Sequence[ScoreSummary]) -> None:
 
 
 def summary_table(summary: ScoreSummary) -> Table:
-    """Arrange one score set, one row a measure: value, interval, chance, direction, counts.
+    """Arrange one score set, one row per measure: value, interval, chance, direction, counts.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def summary_table(summary: ScoreSummary) -> Table:
 
 
 def comparison_table(summaries: Sequence[ScoreSummary]) -> Table:
-    """Arrange several score sets, one row a measure and one column a set.
+    """Arrange several score sets, one row per measure and one column per set.
 
     Parameters
     ----------

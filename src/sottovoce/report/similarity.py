@@ -68,7 +68,7 @@ def print_similarity(result: Similarity) -> None:
 
 
 def similarity_table(result: Similarity) -> Table:
-    """Arrange one row a number: value, interval, ideal, direction.
+    """Arrange one row per number: value, interval, ideal, direction.
 
     Parameters
     ----------
@@ -258,7 +258,7 @@ def _description(result: Similarity, cells: int) -> str:
 
 
 def _cell_paths(similarities: FloatArray) -> list[str]:
-    """Draw one path a colour; cells of one colour side by side are one rectangle of it."""
+    """Draw one path per colour; cells of one colour side by side are one rectangle of it."""
     levels = np.rint(np.clip(similarities, 0, 1) * (LEVELS - 1)).astype(int)
     by_level: dict[int, list[str]] = {}
     for y, row in enumerate(levels):

@@ -225,7 +225,7 @@ def pareto_front(choices: Sequence[Choice], *, higher_is_better: bool) -> list[C
 
 
 def tradeoff_panels(findings: AuditFindings) -> list[Markup]:
-    """Build one panel a kind of utility that at least two anonymisers were measured for.
+    """Build one panel per kind of utility that at least two anonymisers were measured for.
 
     Parameters
     ----------

@@ -76,7 +76,7 @@ def mel_triangles(bins: int, low: float = 20.0) -> NDArray[np.float32]:
     Returns
     -------
     ndarray of float32, shape (bins, 256)
-        One row a filter over the frequencies below half the sample rate.
+        One row per filter over the frequencies below half the sample rate.
     """
     edges = np.linspace(_mel(low), _mel(RATE / 2), bins + 2)
     mels = _mel(np.arange(FFT // 2) * RATE / FFT)

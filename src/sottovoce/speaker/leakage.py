@@ -88,7 +88,7 @@ def shared_recordings(first: Embeddings, second: Embeddings) -> tuple[IntArray, 
     Returns
     -------
     tuple of array of int64
-        Rows of ``first`` and of ``second``, one pair a distinct vector.
+        Rows of ``first`` and of ``second``, one pair per distinct vector.
     """
     if first.dimension != second.dimension:
         return np.empty(0, np.int64), np.empty(0, np.int64)

@@ -1,6 +1,6 @@
 """Tagged sentences: CoNLL files, and entities from tags.
 
-One word a line with its tag in the second column (IOB2: ``B-PER`` begins an entity, ``I-PER``
+One word per line with its tag in the second column (IOB2: ``B-PER`` begins an entity, ``I-PER``
 continues it, ``O`` is outside), columns separated by tabs or blanks, an empty line after a
 sentence. Files may be compressed with xz.
 """
@@ -134,7 +134,7 @@ def read_conll(path: Path) -> list[Sentence]:
             tags.append(columns[1].strip())
     if not sentences:
         raise InputError(
-            f"{path}: no sentence in it; write one word a line with its tag", code="empty"
+            f"{path}: no sentence in it; write one word per line with its tag", code="empty"
         )
     return sentences
 

@@ -245,7 +245,7 @@ class Crf:
         Returns
         -------
         list of array
-            One array a sentence, words × labels.
+            One array per sentence, words × labels.
         """
         if len(self._word_ids) > CACHED_WORDS:
             self._clear_cache()
@@ -300,7 +300,7 @@ class Crf:
         Parameters
         ----------
         emissions : sequence of array
-            One array a sentence, words × labels.
+            One array per sentence, words × labels.
 
         Returns
         -------
@@ -334,7 +334,7 @@ class Crf:
         Parameters
         ----------
         emissions : sequence of array
-            One array a sentence, words × labels; −inf forbids a label.
+            One array per sentence, words × labels; −inf forbids a label.
 
         Returns
         -------

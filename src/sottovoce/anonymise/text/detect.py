@@ -34,8 +34,8 @@ from sottovoce.core.unicode_offsets import NormalisedText
 SURE = 0.5
 """Score from which a name is searched in the whole document, and from which the first word of a
 sentence is a name although it is a common word."""
-ROUNDS = 20
-"""Searches of a text at most; two or three are usual."""
+MAX_ROUNDS = 20
+"""Rounds of searching all texts, at most; two or three are usual."""
 BOTH_REGISTERS = "both"
 DOCUMENT_RULE = "document"
 """Rule of names that were found elsewhere in the document."""
@@ -132,7 +132,7 @@ class Detector:
         known: dict[str, dict[str, str]] = {}
         pending: Sequence[int] = range(len(texts))
         tagged: _TaggedSentences = {}
-        for _ in range(ROUNDS):
+        for _ in range(MAX_ROUNDS):
             new = self._search([views[i] for i in pending], tagged)
             for i, text_findings in zip(pending, new, strict=True):
                 self._note_names(views[i].text, text_findings, known.setdefault(names[i], {}))

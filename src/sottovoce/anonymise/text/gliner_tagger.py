@@ -236,7 +236,7 @@ class GlinerTagger:
         Returns
         -------
         list of list of Entity
-            One list a sentence. A word scores as much as the best run it belongs to, an entity the
+            One list per sentence. A word scores as its best run, an entity the
             mean of its words.
         """
         texts = [" ".join(words).replace(HIDDEN, HIDDEN[0]) for words in sentences]

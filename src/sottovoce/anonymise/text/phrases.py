@@ -115,7 +115,7 @@ def read_phrases(path: Path) -> dict[str, str]:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError):
         raise InputError(
-            f"{path}: not UTF-8 text; write one phrase a line", code="not-utf8"
+            f"{path}: not UTF-8 text; write one phrase per line", code="not-utf8"
         ) from None
     phrases: dict[str, str] = {}
     for number, line in enumerate(lines, 1):

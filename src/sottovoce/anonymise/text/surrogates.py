@@ -39,7 +39,7 @@ def base_tables(lang: str) -> dict[str, list[str]]:
 
 @dataclass(frozen=True)
 class Table:
-    """Values that are drawn with equal probability: all combinations of one value a part."""
+    """Values that are drawn with equal probability: all combinations of one value per part."""
 
     parts: tuple[tuple[str, ...], ...]
 

@@ -82,7 +82,7 @@ class Tagger(Protocol):
         Returns
         -------
         list of list of Entity
-            One list a sentence, with indexes of its words; ``rule`` should be ``info.rule``.
+            One list per sentence, with indexes of its words; ``rule`` should be ``info.rule``.
         """
 
 
@@ -135,7 +135,7 @@ class CrfTagger:
         Returns
         -------
         list of list of Entity
-            One list a sentence. The score is 1 − the mean P(O) of the entity's words.
+            One list per sentence. The score is 1 − the mean P(O) of the entity's words.
         """
         if not self._lower_case:
             return self._tag(sentences, tau)

@@ -56,7 +56,7 @@ Nobody said this. A program drew {speakers} voices at random and synthesised {ut
 with each (sottovoce, built-in corpus, version {version}, seed {seed}). Use it to try a set-up; it
 says nothing about how private the speech of real people is.
 
-manifest.csv   one row an utterance; session a is to enrol, session b for trials
+manifest.csv   one row per utterance; session a is to enrol, session b for trials
 words.ctm      utterance, channel, start and duration in seconds, word: exact, not estimated
 entities.csv   the words that name a person, a place, a date or a number; words count from 0
 audio/         16 kHz, 16 bit, mono

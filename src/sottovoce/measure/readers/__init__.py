@@ -1,4 +1,4 @@
-"""Reading score sets: one module a format, imported when a file of that kind is read."""
+"""Reading score sets: one module per format, imported when a file of that kind is read."""
 
 from __future__ import annotations
 

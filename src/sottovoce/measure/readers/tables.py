@@ -364,7 +364,8 @@ def read_kaldi(scores: Path, trials: Path, utt2spk: Path | None = None) -> Score
         again = table.filter(~pl.struct(PAIR).is_first_distinct())
         if not again.is_empty():
             raise InputError(
-                f"{path}: listed twice: {_named(again)}; keep one line a pair", code="duplicate-id"
+                f"{path}: listed twice: {_named(again)}; keep one line per pair",
+                code="duplicate-id",
             )
     _refuse_alone(scored, keyed, scores, f"has no trial in {trials}")
     _refuse_alone(keyed, scored, trials, f"has no score in {scores}")
