@@ -223,7 +223,7 @@ def top_1(path: Path) -> float:
         (["--similar", "voicemas"], "did you mean 'voicemask'"),
         (["--similar", "mcadams,0.9"], "--similar 0.9: write it as KEY=VALUE"),
         (["--attacker", "near-informed"], "--similar"),
-        (["--train", "O"], "in the evaluation and in the training speakers"),
+        (["--train", "O"], "in the evaluated and in the training speakers"),
         (["--train", "absent"], "absent"),
         (["--over", "sum"], "--over"),
         (["--encoder", "absent.onnx"], "absent.onnx"),

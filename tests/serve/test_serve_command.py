@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,7 @@ def test_it_serves_until_interrupted(tmp_path: Path) -> None:
     (tmp_path / "token").write_text("abc\n")
     words = ["--port", "0", "--workers", "1", "--token-file", str(tmp_path / "token")]
     start = "from sottovoce.cli.serve import command; command()"
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
+    scratch = Path(tempfile.mkdtemp(prefix="sv"))  # a socket's name must be short
     process = subprocess.Popen(
         [sys.executable, "-c", start, *words],
         stderr=subprocess.PIPE,
@@ -48,6 +48,23 @@ def test_it_serves_until_interrupted(tmp_path: Path) -> None:
         process.communicate()
     assert "Traceback" not in rest and "Ann" not in rest
     assert list(scratch.rglob("*")) == []
+    scratch.rmdir()
+
+
+def test_a_temporary_folder_with_a_long_name_is_one_clear_line(tmp_path: Path) -> None:
+    scratch = tmp_path / ("long" * 30)
+    scratch.mkdir()
+    program = "import sys; from sottovoce.cli import run; sys.exit(run(sys.argv[1:]))"
+    result = subprocess.run(
+        [sys.executable, "-c", program, "serve", "--port", "0", "--workers", "1"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "TMPDIR": str(scratch)},
+        check=False,
+    )
+    assert result.returncode == 2
+    assert "TMPDIR" in result.stderr and "Traceback" not in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import asyncio
 import json
 import multiprocessing
 import signal
+import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext, SpawnContext
 from multiprocessing.process import BaseProcess
 
+from sottovoce.core.errors import InputError
 from sottovoce.serve.messages import Job, WarmUp, decode_job, decode_reply_header, encode_job
 from sottovoce.serve.settings import Settings
 
@@ -69,10 +71,23 @@ def start_preloading() -> None:
 
     Workers start it when they need it. Calling this early lets it import the jobs while the web
     process imports its own modules.
+
+    Raises
+    ------
+    InputError
+        With the code ``path-too-long`` if the folder for temporary files has too long a name for
+        the socket of that process, about 100 characters.
     """
     multiprocessing.set_forkserver_preload([PRELOADED])
     if "forkserver" in multiprocessing.get_all_start_methods():
-        forkserver.ensure_running()
+        try:
+            forkserver.ensure_running()
+        except OSError:
+            raise InputError(
+                f"{tempfile.gettempdir()}: no socket can be made in it, its name may be too long; "
+                "set TMPDIR to a folder with a short name",
+                code="path-too-long",
+            ) from None
 
 
 def work(connection: Connection, memory_limit: int) -> None:
