@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
+from sottovoce.anonymise.voice import METHODS
+from sottovoce.anonymise.voice.card import SettingValue
 from sottovoce.attack.artifacts import (
     attack_record,
     originals_record,
@@ -24,7 +27,10 @@ from sottovoce.findings import (
     AttackSettings,
     AttributeInference,
     EncoderDescription,
+    MethodDescription,
     NotMeasured,
+    Setting,
+    SettingDescription,
     SpeechDescription,
 )
 from sottovoce.speaker.encoders import Encoder
@@ -113,3 +119,33 @@ def describe_encoder(encoder: Encoder) -> EncoderDescription:
     """
     card = encoder.card
     return EncoderDescription(card.name, card.dimension, card.licence, card.origin, card.sha256)
+
+
+def describe_method(method: str) -> MethodDescription:
+    """Describe a voice anonymiser for results.
+
+    Parameters
+    ----------
+    method : str
+        A name in ``METHODS``.
+    """
+    card = METHODS[method].card
+    return MethodDescription(
+        name=card.name,
+        summary=card.summary,
+        keeps=card.keeps,
+        leaks=card.leaks,
+        reversible=card.reversible,
+        reference=card.reference,
+        settings={
+            setting.name: SettingDescription(
+                _plain_setting(setting.default), setting.range, setting.help
+            )
+            for setting in card.settings
+        },
+    )
+
+
+def _plain_setting(value: SettingValue) -> Setting:
+    """The value of a setting for results; of a path only the file name."""
+    return value.name if isinstance(value, Path) else value

@@ -7,8 +7,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from sottovoce.anonymise.voice import METHODS
-from sottovoce.anonymise.voice.card import SettingValue
 from sottovoce.attack import Attacker, AttackSettings, Baseline, EmbeddingSets, LinkageTrainer
 from sottovoce.attack.artifacts import (
     attack_record,
@@ -21,7 +19,7 @@ from sottovoce.attack.artifacts import (
 from sottovoce.attack.attributes import infer_attributes
 from sottovoce.attack.inputs import AttackInputs, divide_speech, prepare_embeddings
 from sottovoce.attack.linking import attack, attack_originals
-from sottovoce.attack.run import describe_encoder
+from sottovoce.attack.run import describe_encoder, describe_method
 from sottovoce.attack.speech import AnonymiserSpec, SpeechCache, operators_secret
 from sottovoce.attack.trial_pairs import describe_trials, write_trials
 from sottovoce.audit.corpora import (
@@ -43,7 +41,6 @@ from sottovoce.audit.study import PlannedAttack, Study
 from sottovoce.audit.utility import UtilityMeter, sample_utterances
 from sottovoce.core.errors import InputError
 from sottovoce.core.files import write_text
-from sottovoce.core.locks import NAME as LOCK
 from sottovoce.core.locks import locked
 from sottovoce.core.records import Json, Record, to_json
 from sottovoce.core.step_cache import Step, records_of
@@ -58,17 +55,14 @@ from sottovoce.findings import (
     AttributeInference,
     AuditFindings,
     Example,
-    MethodDescription,
     NotMeasured,
     OriginalsFinding,
     OriginalsRecord,
-    Setting,
-    SettingDescription,
     Similarity,
     UtilityEstimate,
 )
 from sottovoce.findings.audit import FORMAT
-from sottovoce.findings.files import MEASURES, REPORT, check_format, write_findings
+from sottovoce.findings.files import REPORT, check_audit_folder, write_findings
 from sottovoce.speaker.encoders import make_encoder
 
 NOT_TESTED = (
@@ -128,7 +122,7 @@ def run_audit(
         ``locked`` while another run writes into it, and whatever is wrong with the corpus.
     """
     study.check()
-    _check_folder(folder)
+    check_audit_folder(folder)
     with locked(folder):
         run = _Run(study, folder, jobs, progress or (lambda stage, done, total: None))
         findings = run.findings()
@@ -315,7 +309,7 @@ class _Run:
             anonymiser=spec.label,
             method=spec.method,
             settings=dict(spec.settings),
-            card=_method_description(spec.method),
+            card=describe_method(spec.method),
             speech=inputs.released.corpus.root.relative_to(self.folder).as_posix(),
             similarity=self.steps.get(
                 _SIMILARITY,
@@ -408,47 +402,6 @@ class _Run:
 
     def _stage(self, label: str) -> Progress:
         return lambda done, total: self.progress(label, done, total)
-
-
-def _method_description(method: str) -> MethodDescription:
-    card = METHODS[method].card
-    return MethodDescription(
-        name=card.name,
-        summary=card.summary,
-        keeps=card.keeps,
-        leaks=card.leaks,
-        reversible=card.reversible,
-        reference=card.reference,
-        settings={
-            setting.name: SettingDescription(
-                _plain_setting(setting.default), setting.range, setting.help
-            )
-            for setting in card.settings
-        },
-    )
-
-
-def _plain_setting(value: SettingValue) -> Setting:
-    """The value of a setting for results; of a path only the file name."""
-    return value.name if isinstance(value, Path) else value
-
-
-# =================================================================================== the folder
-
-
-def _check_folder(folder: Path) -> None:
-    """Refuse a folder with other content, or with an audit of another version."""
-    if not folder.exists():
-        return
-    if not folder.is_dir():
-        raise InputError(f"{folder}: a file; name a folder for the audit", code="exists")
-    present = {path.name for path in folder.iterdir()} - {LOCK}
-    if MEASURES in present:
-        check_format(folder)
-    elif present and "work" not in present:
-        raise InputError(
-            f"{folder}: it has other content; name a new folder for the audit", code="exists"
-        )
 
 
 def _write(findings: AuditFindings, folder: Path, study: Study, audio: bool) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from sottovoce.core.errors import InputError
 from sottovoce.core.files import read_json, write_bytes
+from sottovoce.core.locks import NAME as LOCK_FILE
 from sottovoce.core.records import (
     JsonObject,
     from_json,
@@ -98,6 +99,27 @@ def check_format(folder: Path) -> None:
     except InputError:
         return
     _refuse_other_format(content, path)
+
+
+def check_audit_folder(folder: Path) -> None:
+    """Refuse a folder with other content, or with an audit of another version.
+
+    Parameters
+    ----------
+    folder : Path
+        Where an audit is to be written; it need not exist.
+    """
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise InputError(f"{folder}: a file; name a folder for the audit", code="exists")
+    present = {path.name for path in folder.iterdir()} - {LOCK_FILE}
+    if MEASURES in present:
+        check_format(folder)
+    elif present and "work" not in present:
+        raise InputError(
+            f"{folder}: it has other content; name a new folder for the audit", code="exists"
+        )
 
 
 def _refuse_other_format(content: Mapping[str, object], path: Path) -> None:
