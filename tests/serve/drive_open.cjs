@@ -33,7 +33,8 @@ async function open(browser, address, { width = 1400, colorScheme = "light" } = 
     if (["error", "warning"].includes(message.type()) && !refusal) problems.console.push(message.text());
   });
   page.on("pageerror", (error) => problems.console.push(String(error)));
-  await page.goto(address);
+  const answer = await page.goto(address);
+  if (!answer.ok()) throw new Error(`${address}: ${answer.status()} ${(await answer.text()).slice(0, 200)}`);
   return { context, page, problems };
 }
 
