@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaln, digamma, gammaln, polygamma, xlogy
+from scipy.special import betaln, digamma, gammaln, xlogy, zeta
 
 from sottovoce.core.errors import TooFewError
 from sottovoce.core.types import FloatArray, IntArray, Vectors
@@ -208,7 +208,10 @@ def _fit(logs: FloatArray, x: IntArray, weights: FloatArray, total: int) -> floa
 def _fit_derivatives(
     logs: FloatArray, x: IntArray, weights: FloatArray, total: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Slope and curvature of the mean log-likelihood in the logarithms of the parameters."""
+    """Slope and curvature of the mean log-likelihood in the logarithms of the parameters.
+
+    zeta(2, x) is the trigamma function ψ′(x).
+    """
     alpha, beta = np.exp(logs)
     both = alpha + beta
     shared = digamma(both) - digamma(total + both)
@@ -218,9 +221,9 @@ def _fit_derivatives(
             weights @ digamma(total - x + beta) - digamma(beta) + shared,
         ]
     )
-    second = np.full((2, 2), polygamma(1, both) - polygamma(1, total + both))
-    second[0, 0] += weights @ polygamma(1, x + alpha) - polygamma(1, alpha)
-    second[1, 1] += weights @ polygamma(1, total - x + beta) - polygamma(1, beta)
+    second = np.full((2, 2), zeta(2, both) - zeta(2, total + both))
+    second[0, 0] += weights @ zeta(2, x + alpha) - zeta(2, alpha)
+    second[1, 1] += weights @ zeta(2, total - x + beta) - zeta(2, beta)
     parameters = np.array([alpha, beta])
     curvature = second * np.outer(parameters, parameters) + np.diag(first * parameters)
     return first * parameters, curvature
