@@ -135,7 +135,7 @@ def _read_study(path: str | None, values: dict[str, Json], changes: tuple[str, .
 
 
 def _print_plan(study: Study, folder: Path, json_to: str | None) -> None:
-    from sottovoce.audit.plan import plan_lines
+    from sottovoce.audit.corpora import plan_lines
 
     lines = list(plan_lines(study, folder))
     if json_to is not None:
