@@ -86,8 +86,8 @@ def test_slow_work_is_ended_and_the_next_is_done(narrow: Service) -> None:
     assert answer.status_code == 408
     assert answer.json()["code"] == "timeout"
     short = clip(seconds=0.2)
-    next_statuses = (narrow.post("/v1/anonymise/voice", data=short).status_code for _ in range(20))
-    assert 200 in next_statuses  # the first may be slow where the machine is busy
+    assert narrow.post("/v1/anonymise/voice", data=short).status_code in (200, 408)
+    assert narrow.post("/v1/anonymise/voice", data=short).status_code == 200
     assert narrow.app.state.workers.pids != before
 
 
