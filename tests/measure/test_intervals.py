@@ -25,7 +25,13 @@ from sottovoce.measure import (
     rocch_eer,
 )
 from sottovoce.measure.intervals import Method, interval_of, share_interval
-from sottovoce.measure.resampling import MIN_SPEAKERS, by_speaker, resample
+from sottovoce.measure.resampling import (
+    MIN_SPEAKERS,
+    SpeakerTallies,
+    by_speaker,
+    draw_weights,
+    resample,
+)
 
 FEW, MANY = 7, 400
 """Speakers: few enough for a table of all pairs, and too many for one."""
@@ -97,6 +103,24 @@ def test_a_resample_by_speaker_is_a_literal_one(speakers: int, dtype: Any) -> No
             assert measure(drawn) == pytest.approx(measure(literal), rel=1e-6, abs=1e-9), name
         d_sys = [linkability(one, permutations=0).d_sys for one in (drawn, expected)]
         assert d_sys[0] == pytest.approx(d_sys[1], rel=1e-6)
+
+
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize("speakers", [FEW, MANY])
+def test_given_weights_count_each_trial_by_its_speakers(speakers: int) -> None:
+    scores = trials_of(speakers)
+    assert scores.speakers is not None
+    tally = Tally.of(scores, costs=True)
+    weights = draw_weights(speakers, np.random.default_rng(3), 5)
+    assert np.all(weights.sum(axis=0) == speakers)
+    weights[:, 4] = 0
+    *drawn, nothing = SpeakerTallies(scores, scores.speakers, tally)(weights)
+    assert nothing is None
+    for resampled, column in zip(drawn, weights.T, strict=False):
+        literal = literally(scores, column)
+        assert resampled is not None
+        assert eer(resampled) == pytest.approx(eer(literal), abs=1e-9)
+        assert cllr(resampled) == pytest.approx(cllr(literal), rel=1e-6)
 
 
 @pytest.mark.usefixtures("engine")

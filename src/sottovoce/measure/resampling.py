@@ -112,34 +112,99 @@ def _by_trial(tally: Tally, replicates: int, rng: np.random.Generator) -> Iterat
 def _by_speaker(
     scores: Scores, who: Speakers, tally: Tally, replicates: int, rng: np.random.Generator
 ) -> Iterator[Tally]:
-    # whole numbers add exactly in float32 up to 2^24; a weighted count is near the plain one
-    fullest = max(tally.mated.max(), tally.nonmated.max())
-    dtype: type[np.floating] = np.float32 if fullest <= 1 << 22 else np.float64
-    mated_counts = _one_way(tally, scores.mated, who, dtype)
-    nonmated_counts = _two_way(tally, scores.nonmated, who, dtype)
-    weighted_costs = _costs(scores, who) if tally.costs else None
+    tallies = SpeakerTallies(scores, who, tally)
     done = 0
     while done < replicates:
-        weights = _draw_weights(who.count, rng).astype(dtype)
-        mated, nonmated = _by_resample(mated_counts @ weights), nonmated_counts(weights)
-        costs = weighted_costs(weights) if weighted_costs else None
         # with few speakers a draw may leave no pair of one kind: it is drawn again
-        usable = np.flatnonzero((mated.sum(axis=1) > 0) & (nonmated.sum(axis=1) > 0))
-        for i in usable[: replicates - done]:
-            yield replace(
-                tally,
+        usable = [drawn for drawn in tallies(draw_weights(who.count, rng)) if drawn is not None]
+        yield from usable[: replicates - done]
+        done += len(usable)
+
+
+class SpeakerTallies:
+    """Tallies of one set of scores under any weights of its speakers.
+
+    A mated trial of speaker a counts w_a times, a non-mated trial of a and b w_a·w_b times. Sets
+    of scores that number their speakers alike can be given the same weights, which pairs them.
+
+    Parameters
+    ----------
+    scores : Scores
+        The scores.
+    who : Speakers
+        Who speaks in each trial.
+    tally : Tally
+        Counts of the scores, on the cuts that the weighted tallies share.
+
+    Examples
+    --------
+    >>> who = Speakers.from_names(["a", "b"], ["a"], ["b"])
+    >>> scores = Scores([1.0, 2.0], [0.0], speakers=who)
+    >>> tallies = SpeakerTallies(scores, who, Tally.of(scores))
+    >>> weighted, impossible = tallies(np.array([[2, 2], [1, 0]]))
+    >>> weighted.n_mated, weighted.n_nonmated, impossible
+    (3.0, 2.0, None)
+    """
+
+    def __init__(self, scores: Scores, who: Speakers, tally: Tally) -> None:
+        # whole numbers add exactly in float32 up to 2^24; a weighted count is near the plain one
+        fullest = max(tally.mated.max(), tally.nonmated.max())
+        self._dtype: type[np.floating] = np.float32 if fullest <= 1 << 22 else np.float64
+        self._tally = tally
+        self._mated = _one_way(tally, scores.mated, who, self._dtype)
+        self._nonmated = _two_way(tally, scores.nonmated, who, self._dtype)
+        self._costs = _costs(scores, who) if tally.costs else None
+
+    def __call__(self, weights: IntArray | RealArray) -> list[Tally | None]:
+        """Weight the tally, once for each column of weights.
+
+        Parameters
+        ----------
+        weights : array of int or float, speakers × resamples
+            How often each speaker counts, such as :func:`draw_weights` returns.
+
+        Returns
+        -------
+        list of Tally or None
+            One per resample; None where the weights leave no trial of one kind.
+        """
+        reals: RealArray = weights.astype(self._dtype)
+        mated, nonmated = _by_resample(self._mated @ reals), self._nonmated(reals)
+        costs = self._costs(reals) if self._costs else None
+        usable = (mated.sum(axis=1) > 0) & (nonmated.sum(axis=1) > 0)
+        return [
+            replace(
+                self._tally,
                 mated=mated[i],
                 nonmated=nonmated[i],
                 costs=costs and (Cost(float(costs[0][i])), Cost(float(costs[1][i]))),
             )
-        done += len(usable)
+            if usable[i]
+            else None
+            for i in range(weights.shape[1])
+        ]
 
 
-def _draw_weights(count: int, rng: np.random.Generator) -> IntArray:
-    """How often each speaker appears in each resample of a batch (speakers × resamples)."""
-    drawn = rng.integers(0, count, (count, BATCH)) * BATCH + np.arange(BATCH)
-    counts = np.bincount(drawn.ravel(), minlength=count * BATCH)
-    return counts.reshape(count, BATCH)
+def draw_weights(count: int, rng: np.random.Generator, resamples: int = BATCH) -> IntArray:
+    """Draw how often each speaker appears in each of some resamples with replacement.
+
+    Parameters
+    ----------
+    count : int
+        How many speakers there are, and are drawn.
+    rng : numpy.random.Generator
+        Source of the draws.
+    resamples : int, default BATCH
+        How many resamples.
+
+    Returns
+    -------
+    array of int, speakers × resamples
+        Every column adds up to ``count``.
+    """
+    drawn = rng.integers(0, count, (count, resamples)) * resamples + np.arange(resamples)
+    counts = np.bincount(drawn.ravel(), minlength=count * resamples)
+    return counts.reshape(count, resamples)
 
 
 def _by_resample(counts: RealArray) -> NDArray[np.float64]:
@@ -194,7 +259,7 @@ def _two_way(
     count = who.count
     if count**2 <= _DENSE_PAIRS:
         table = _sums(enrol * count + trial, starts, count**2, dtype)
-        return lambda w: _by_resample(table @ (w[:, None] * w[None]).reshape(count**2, BATCH))
+        return lambda w: _by_resample(table @ (w[:, None] * w[None]).reshape(count**2, w.shape[1]))
     return _blockwise(starts, enrol, trial, dtype)
 
 

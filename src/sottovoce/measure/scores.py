@@ -37,6 +37,8 @@ class Speakers:
     nonmated_enrol: IntArray
     nonmated_trial: IntArray
     count: int
+    names: NDArray[np.str_] | None = None
+    """Name of each number, in alphabetical order, if names are known: what pairs two score sets."""
 
     @classmethod
     def from_names(
@@ -64,7 +66,7 @@ class Speakers:
         numbers = np.split(codes.astype(np.int64), ends)
         for where, side_numbers in zip(sides, numbers, strict=True):
             _refuse_nameless(names, side_numbers, where)
-        return cls(numbers[0], numbers[1], numbers[2], len(names))
+        return cls(numbers[0], numbers[1], numbers[2], len(names), names)
 
 
 class ScoreSource(Protocol):
