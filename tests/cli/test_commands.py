@@ -163,6 +163,28 @@ def test_compare_shows_all_sets_in_one_table_and_one_figure(
     assert [one["name"] for one in sets] == ["scores", "weaker"]
 
 
+def test_compare_takes_lists_with_their_trials(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [(f"s{i}", f"u{j}", i == j, 2.0 * (i == j) + 0.1 * i) for i in range(4) for j in (0, 1)]
+    key, other_key = tmp_path / "trials", tmp_path / "voxceleb_trials"
+    key.write_text("".join(f"{e} {t} {'target' if m else 'nontarget'}\n" for e, t, m, _ in lines))
+    other_key.write_text("".join(f"{int(m)} {e} {t}\n" for e, t, m, _ in lines))
+    kaldi, voxceleb = tmp_path / "kaldi.txt", tmp_path / "voxceleb.txt"
+    kaldi.write_text("".join(f"{e} {t} {s}\n" for e, t, _, s in lines))
+    voxceleb.write_text("".join(f"{s} {e} {t}\n" for e, t, _, s in lines))
+    command = ["compare", str(kaldi), str(voxceleb), "--no-interval"]
+    shared = ["--trials", str(key)]
+    for trials in (shared, [*shared, "--trials", str(other_key)]):
+        assert run([*command, *trials, "--json", "-"]) == 0
+        compared = json.loads(capsys.readouterr().out)
+        first, second = (entry["measures"] for entry in compared["sets"])
+        assert first == second
+        assert len(compared["provenance"]["inputs"]) == 2 + len(trials) // 2
+    assert run([*command, *shared, *shared, *shared]) == 2
+    assert "--trials 3 times for 2 score files" in capsys.readouterr().err
+
+
 def test_example_needs_no_file(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["measure", "--example", "--resamples", "30"]) == 0
     shown = capsys.readouterr().out

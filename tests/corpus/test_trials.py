@@ -37,6 +37,9 @@ def corpus() -> Corpus:
     [
         "a/1 a/2 target\na/1 b/1 nontarget\n\nb/2 a/2 nontarget\n",
         "1 a/1.wav a/2.wav\n0 a/1.wav b/1.wav\n0 b/2.wav a/2.wav\n",
+        "1.0 a/1.wav a/2.wav\n0.0 a/1.wav b/1.wav\n0 b/2.wav a/2.wav\n",
+        "a/1 a/2 1.0\na/1 b/1 0.0\nb/2 a/2 Non-Target\n",
+        "Mated a/1 a/2\nnonmated a/1 b/1\nFALSE b/2 a/2\n",
     ],
 )
 def test_both_forms_are_read(tmp_path: Path, text: str, corpus: Corpus) -> None:
@@ -44,6 +47,19 @@ def test_both_forms_are_read(tmp_path: Path, text: str, corpus: Corpus) -> None:
     assert pairs_of(trials) == [("a/1", "a/2"), ("a/1", "b/1"), ("b/2", "a/2")]
     assert trials.mated.tolist() == [True, False, False]
     assert trials.enrolment == {"a/1": ("a/1",), "b/2": ("b/2",)}
+
+
+@pytest.mark.parametrize(
+    ("text", "pairs"),
+    [
+        ("1 7 0\n0 8 9\n", [("7", "0"), ("8", "9")]),
+        ("1 7 0\n5 8 1\n", [("1", "7"), ("5", "8")]),
+        ("1 7 0\n0 8 1\n", [("1", "7"), ("0", "8")]),
+    ],
+)
+def test_ids_that_look_like_labels(tmp_path: Path, text: str, pairs: list[tuple[str, str]]) -> None:
+    """All lines decide; where both forms fit, Kaldi's is meant."""
+    assert pairs_of(read_trials(write(tmp_path, text))) == pairs
 
 
 def test_a_list_is_read_without_a_corpus(tmp_path: Path) -> None:
@@ -79,7 +95,8 @@ def test_an_id_with_an_ending_may_be_the_utterance_itself(tmp_path: Path) -> Non
     ("text", "line", "code"),
     [
         ("a b\n", 1, "malformed-line"),
-        ("a/1 a/2 target\na/1 b/1 0\n", 2, "malformed-line"),
+        ("a/1 a/2 target\na/1 b/1 2\n", 2, "malformed-line"),
+        ("a/1 a/2 target\n0 a/1 b/1\n", 2, "malformed-line"),
         ("1 a/1 a/2\n2 a/1 b/1\n", 2, "malformed-line"),
         ("a/1 a/2 target\n\na/1 a/2 target\n", 3, "duplicate-pair"),
         ("a/1 a/2 target\na/1 c/1 nontarget\n", 2, "unknown-name"),

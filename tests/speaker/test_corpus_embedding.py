@@ -50,15 +50,16 @@ def corpus(tmp_path: Path) -> Path:
     return folder
 
 
-def test_vectors_in_the_order_of_the_corpus(corpus: Path, tmp_path: Path) -> None:
-    target = tmp_path / "out.npz"
+@pytest.mark.parametrize("name", ["out.npz", "OUT.NPZ"])
+def test_vectors_in_the_order_of_the_corpus(name: str, corpus: Path, tmp_path: Path) -> None:
+    target = tmp_path / name
     summary = embed_corpus(open_corpus(corpus), CountingEncoder(), target)
     assert (summary.count, summary.resumed, summary.bad) == (10, 0, ())
     embeddings = read_embeddings(target)
     assert embeddings.names.tolist() == ["ann", "bob"] and embeddings.dimension == 4
     ids = [utterance.id for utterance in open_corpus(corpus)]
     assert embeddings.utterances is not None and embeddings.utterances.tolist() == ids
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.npz", "voices"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [name, "voices"]
 
 
 def test_a_stopped_run_goes_on(

@@ -30,12 +30,25 @@ MAX_SETS = 6
     short_help="Several score sets side by side.",
 )
 @click.argument("scores", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--trials",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    help="Trials file of SCORES that are lists: one for all, or one for each in order.",
+)
+@click.option(
+    "--utt2spk",
+    type=click.Path(path_type=Path),
+    help="Speakers of all lists, for intervals by speaker.",
+)
 @figures_option
 @only_option
 @interval_options
 @json_option
 def command(
     scores: tuple[Path, ...],
+    trials: tuple[Path, ...],
+    utt2spk: Path | None,
     figures: Path | None,
     only: str | None,
     interval: float,
@@ -46,9 +59,12 @@ def command(
 ) -> None:
     """Measure several score sets and show them in one table and one ECE figure.
 
-    SCORES are files or directories as `sottovoce measure` takes them, or folders of audits.
+    SCORES are files or directories as `sottovoce measure` takes them, or folders of audits. With
+    --trials all are lists in Kaldi's or VoxCeleb's form.
     """
     audits = [path for path in scores if (path / "measures.json").is_file()]
+    if audits and (trials or utt2spk):
+        raise click.UsageError("audits have their own trials; leave --trials and --utt2spk out")
     if len(audits) == len(scores):
         _compare_audits(scores, json_to)
         return
@@ -64,7 +80,10 @@ def command(
     if not 2 <= len(scores) <= MAX_SETS:
         raise click.UsageError(f"name 2 to {MAX_SETS} score files; use measure for a single one")
     confidence = None if no_interval else interval
-    sources = [read_scores(path) for path in scores]
+    sources = [
+        read_scores(path, trials=list_of_trials, utt2spk=utt2spk)
+        for path, list_of_trials in zip(scores, _trials_of_each(scores, trials), strict=True)
+    ]
     names = distinct_names(scores)
     summaries = []
     for name, source in zip(names, sources, strict=True):
@@ -83,7 +102,7 @@ def command(
         write_score_figures(dict(zip(names, curves, strict=True)), figures)
     if json_to is not None:
         origin = provenance(
-            list(scores),
+            [*scores, *trials, *([] if utt2spk is None else [utt2spk])],
             only=split_names(only),
             interval=confidence,
             resamples=resamples,
@@ -93,6 +112,17 @@ def command(
         write_json({"sets": sets, "provenance": origin}, json_to)
     if json_to != "-":
         print_comparison(summaries)
+
+
+def _trials_of_each(scores: tuple[Path, ...], trials: tuple[Path, ...]) -> tuple[Path | None, ...]:
+    if len(trials) not in (0, 1, len(scores)):
+        raise click.UsageError(
+            f"--trials {len(trials)} times for {len(scores)} score files; name one for all, or one "
+            "for each"
+        )
+    if len(trials) == len(scores):
+        return trials
+    return (trials[0] if trials else None,) * len(scores)
 
 
 def _compare_audits(folders: tuple[Path, ...], json_to: str | None) -> None:

@@ -29,10 +29,10 @@ from sottovoce.cli.options import (
 @click.option(
     "--trials",
     type=click.Path(path_type=Path),
-    help="Kaldi trials file; SCORES is then a Kaldi scores file.",
+    help="Trials file; SCORES is then a list of scores (Kaldi's or VoxCeleb's form).",
 )
 @click.option(
-    "--utt2spk", type=click.Path(path_type=Path), help="Kaldi utt2spk, for intervals by speaker."
+    "--utt2spk", type=click.Path(path_type=Path), help="Speakers of the trials, for intervals."
 )
 @figures_option
 @only_option
@@ -54,7 +54,8 @@ def command(
     """Every score measure of SCORES with interval, chance level and direction.
 
     SCORES is a .npz file (arrays mated and nonmated), a .csv, .tsv or .parquet table (columns
-    score and label), a directory of Parquet shards, or a Kaldi scores file with --trials.
+    score and label), a directory of Parquet shards, or with --trials a list of lines `enrol trial
+    score` (Kaldi) or `score enrol trial` (VoxCeleb).
     """
     from sottovoce.measure import measure_scores
     from sottovoce.measure.readers import read_scores

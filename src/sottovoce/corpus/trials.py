@@ -1,6 +1,6 @@
 """Lists of trials that somebody else made: pairs of utterances, or of a speaker and an utterance.
 
-They are read in two forms:
+They are read in two forms, with any of the labels of :mod:`sottovoce.core.trial_labels`:
 
     enrol trial target|nontarget      Kaldi, VoicePrivacy
     1|0 enrol trial                   VoxCeleb
@@ -18,13 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.core.errors import InputError, TooFewError, first_few
+from sottovoce.core.trial_labels import mated_by_label
 from sottovoce.core.types import IntArray
 from sottovoce.corpus.reading import Defects, numbered_lines, place
 from sottovoce.corpus.splits import ENROL_SPLITS
 from sottovoce.corpus.utterance import Corpus, Utterance
-
-KALDI_LABELS = {"target": True, "nontarget": False}
-VOXCELEB_LABELS = {"1": True, "0": False}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,19 +100,19 @@ def _parse(path: Path) -> tuple[TrialList, IntArray]:
     enrol, trial = _Ids(), _Ids()
     mated = array("b")
     lines = array("q")
-    labels = None
-    for number, line in numbered_lines(path):
+    numbered = numbered_lines(path)
+    label_first = bool(numbered) and _label_is_first(numbered, path)
+    for number, line in numbered:
         words = line.split()
-        labels = labels or _labels(words, place(path, number))
-        kaldi = labels is KALDI_LABELS
-        label, ids = (words[-1], words[:-1]) if kaldi else (words[0], words[1:])
-        if len(words) != 3 or label not in labels:
-            form = "'enrol trial target|nontarget'" if kaldi else "'1|0 enrol trial'"
+        label, *ids = words if label_first else (*words[-1:], *words[:-1])
+        same_speaker = mated_by_label(label)
+        if len(ids) != 2 or same_speaker is None:
+            form = "'1|0 enrol trial'" if label_first else "'enrol trial target|nontarget'"
             defects.add(path, number, f"not {form}; correct the line")
             continue
         enrol.add(ids[0])
         trial.add(ids[1])
-        mated.append(labels[label])
+        mated.append(same_speaker)
         lines.append(number)
     defects.refuse_any()
     if not mated:
@@ -126,16 +124,23 @@ def _parse(path: Path) -> tuple[TrialList, IntArray]:
     return trials, np.frombuffer(lines, np.int64)
 
 
-def _labels(words: list[str], where: str) -> Mapping[str, bool]:
-    """Recognise the form of a list by its first line, and return its labels."""
-    if len(words) == 3 and words[2] in KALDI_LABELS:
-        return KALDI_LABELS
-    if len(words) == 3 and words[0] in VOXCELEB_LABELS:
-        return VOXCELEB_LABELS
-    raise InputError(
-        f"{where}: not a trial; write 'enrol trial target|nontarget' (Kaldi) or '1|0 enrol trial'",
-        code="malformed-line",
+def _label_is_first(lines: Sequence[tuple[int, str]], path: Path) -> bool:
+    """Tell the form of a list; where both ends of its first line are labels, all lines decide."""
+    number, text = lines[0]
+    words = text.split()
+    first, last = (mated_by_label(words[i]) is not None for i in (0, -1))
+    if len(words) != 3 or not (first or last):
+        raise InputError(
+            f"{place(path, number)}: not a trial; write 'enrol trial target|nontarget' (Kaldi) or "
+            "'1|0 enrol trial'",
+            code="malformed-line",
+        )
+    if not (first and last):
+        return first
+    all_first, all_last = (
+        all(mated_by_label(line.split()[i]) is not None for _, line in lines) for i in (0, -1)
     )
+    return all_first and not all_last
 
 
 def _refuse_duplicates(trials: TrialList, lines: IntArray, path: Path) -> None:

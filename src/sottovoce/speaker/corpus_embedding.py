@@ -84,7 +84,7 @@ def embed_corpus(
         ``bad-recordings`` where some cannot be embedded (vectors of the others stay stored for
         the next run), ``empty`` where none can.
     """
-    if target.suffix != ".npz":
+    if target.suffix.lower() != ".npz":
         raise InputError(
             f"{target}: embeddings are written as .npz; give a name that ends so",
             code="unsupported",

@@ -27,7 +27,7 @@ from sottovoce.measure.scores import ScoreSource
 
 RNG = np.random.default_rng(0)
 MATED, NONMATED = RNG.normal(1, 1, 40).round(2), RNG.normal(0, 1, 300).round(2)
-IN_MEMORY = "sottovoce.measure.readers.tables.IN_MEMORY"
+IN_MEMORY = "sottovoce.measure.readers.parquet.IN_MEMORY"
 
 
 def nonmated_of(source: ScoreSource) -> RealArray:
@@ -358,7 +358,7 @@ def test_streamed_parquet_equals_memory(
         part = frame.slice(k * size, size)
         part.write_parquet(path / f"{k}.parquet", row_group_size=200)
     monkeypatch.setattr(IN_MEMORY, 100)
-    monkeypatch.setattr("sottovoce.measure.readers.tables.CHUNK", 128)
+    monkeypatch.setattr("sottovoce.measure.readers.parquet.CHUNK", 128)
     source = path if shards > 1 else path / "0.parquet"
     found = read_scores(source)
     assert not isinstance(found, Scores)
@@ -441,6 +441,66 @@ def test_kaldi(tmp_path: Path) -> None:
     assert sorted(found.mated.tolist()) == [2.5, 10.0]
     assert sorted(nonmated_of(found).tolist()) == [-1.25, 0.5, 2.5]
     assert found.speakers is None
+
+
+def voxceleb(
+    folder: Path,
+    scores: list[tuple[str, str, str, str]] = TRIALS,
+    trials: list[tuple[str, str, str, str]] = TRIALS,
+) -> tuple[Path, Path]:
+    score_lines = [f"{s} {e} {t}\n" for e, t, _, s in scores]
+    key_lines = [f"{int(label == 'target')} {e} {t}\n" for e, t, label, _ in reversed(trials)]
+    return (
+        write(folder / "vox.scores", "".join(score_lines)),
+        write(folder / "vox.trials", "".join(key_lines)),
+    )
+
+
+def test_voxceleb_and_mixed_forms_equal_kaldi(tmp_path: Path) -> None:
+    who = write(tmp_path / "utt2spk", "u1 s1\nu2 s2\n")
+    score_files, trial_files = zip(kaldi(tmp_path), voxceleb(tmp_path), strict=True)
+    for scores, trials in itertools.product(score_files, trial_files):
+        found = read_scores(scores, trials=trials, utt2spk=who)
+        assert found.mated.tolist() == [2.5, 10.0]
+        assert nonmated_of(found).tolist() == [-1.25, 0.5, 2.5]
+        assert found.speakers is not None
+        assert found.speakers.nonmated_trial.tolist() == [1, 0, 1]
+
+
+NUMBERED = [
+    ("11", "1001", "target", "2.5"),
+    ("11", "1002", "nontarget", "-1.25"),
+    ("12", "1001", "nontarget", "0.5"),
+]
+
+
+@pytest.mark.parametrize("form", [kaldi, voxceleb])
+def test_ids_that_are_numbers_are_recognised_by_the_trials(
+    form: Callable[..., tuple[Path, Path]], tmp_path: Path
+) -> None:
+    scores, trials = form(tmp_path, NUMBERED, NUMBERED)
+    same_scores(read_scores(scores, trials=trials), np.array([2.5]), np.array([-1.25, 0.5]))
+    write(trials, "1 1 1\n0 2 3\n0 3 2\n")
+    with raises_code("ambiguous"):
+        read_scores(write(scores, "1 1 1\n2 3 2\n3 2 3\n"), trials=trials)
+
+
+@pytest.mark.parametrize(
+    ("scores", "trials", "code"),
+    [
+        ("0.5 s1 u1\nhigh s1 u2\n", "1 s1 u1\n0 s1 u2\n", "not-a-number"),
+        ("0.5 s1 u1\nnan s1 u2\n", "1 s1 u1\n0 s1 u2\n", "not-finite"),
+        ("0.5 s1 u1\n0.5 s1\n", "1 s1 u1\n0 s1 u2\n", "bad-line"),
+        ("0.5 s1 u1\n0.1 s1 u2\n", "1 s1 u1\n2 s1 u2\n", "bad-label"),
+        ("0.5 s1 u1\n0.1 s1 u2\n", "1 s1 u1\n0 s1 u3\n", "mismatch"),
+        ("0.5 s1 u1\n0.1 s1 u1\n", "1 s1 u1\n0 s1 u2\n", "duplicate-id"),
+        ("0.5 s1 u1\n0.1 s1 u2\n", "1 s1 u1\n1 s1 u1\n", "duplicate-id"),
+    ],
+)
+def test_bad_voxceleb_files(scores: str, trials: str, code: str, tmp_path: Path) -> None:
+    key = write(tmp_path / "vox.trials", trials)
+    with raises_code(code):
+        read_scores(write(tmp_path / "vox.scores", scores), trials=key)
 
 
 def test_kaldi_labels_of_numbers(tmp_path: Path) -> None:
@@ -737,7 +797,7 @@ def test_a_streamed_score_that_is_not_finite_is_named_as_in_memory(
     bad: float | None, label: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Chunks come in any order and hold one class only: the line is that of the whole table."""
-    monkeypatch.setattr("sottovoce.measure.readers.tables.CHUNK", 16)
+    monkeypatch.setattr("sottovoce.measure.readers.parquet.CHUNK", 16)
     frame = table().sample(fraction=1, shuffle=True, seed=3).with_row_index("k", offset=1)
     lines = frame.filter(pl.col("label") == label)["k"].to_list()[-2:]
     holes = pl.when(pl.col("k").is_in(lines)).then(pl.lit(bad, pl.Float64)).otherwise("score")

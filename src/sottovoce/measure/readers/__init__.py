@@ -26,11 +26,11 @@ def _add(suffix: str, module: str, function: str) -> None:
 
 
 _add(".npz", "numpy_files", "read_npz")
-_add(".csv", "tables", "read_csv")
-_add(".tsv", "tables", "read_csv")
-_add(".parquet", "tables", "read_parquet")
-_add(".csv.gz", "tables", "read_csv")
-_add(".tsv.gz", "tables", "read_csv")
+_add(".csv", "delimited", "read_csv")
+_add(".tsv", "delimited", "read_csv")
+_add(".parquet", "parquet", "read_parquet")
+_add(".csv.gz", "delimited", "read_csv")
+_add(".tsv.gz", "delimited", "read_csv")
 
 
 def read_scores(
@@ -38,16 +38,16 @@ def read_scores(
 ) -> ScoreSource:
     """Read a score set of any known format.
 
-    With ``trials`` the two files are Kaldi's and are joined by id; otherwise the ending of the name
-    decides, in capitals or not: ``.npz``, ``.csv``, ``.tsv``, ``.csv.gz``, ``.tsv.gz``,
-    ``.parquet``, or a directory of shards.
+    With ``trials`` the two files are lists in Kaldi's or VoxCeleb's form, which are joined by id;
+    otherwise the ending of the name decides, in capitals or not: ``.npz``, ``.csv``, ``.tsv``,
+    ``.csv.gz``, ``.tsv.gz``, ``.parquet``, or a directory of shards.
 
     Parameters
     ----------
     path : Path or str
         The file or directory.
     trials : Path or str, optional
-        Kaldi's trials file; the scores are then Kaldi's too.
+        Trials file; the scores are then a list too, whatever the name of the file.
     utt2spk : Path or str, optional
         Kaldi's list of speakers, for intervals by speaker.
     """
@@ -56,12 +56,12 @@ def read_scores(
         if named is not None:
             check_exists(Path(named))
     if trials is not None:
-        from sottovoce.measure.readers.tables import read_kaldi
+        from sottovoce.measure.readers.scored_lists import read_scored_list
 
-        return read_kaldi(path, Path(trials), Path(utt2spk) if utt2spk is not None else None)
+        return read_scored_list(path, Path(trials), Path(utt2spk) if utt2spk is not None else None)
     if utt2spk is not None:
         raise InputError(
-            f"{utt2spk}: speakers go with Kaldi scores; name their trials file too",
+            f"{utt2spk}: speakers go with lists of scores; name their trials file too",
             code="missing-trials",
         )
     if path.is_dir():
@@ -70,7 +70,7 @@ def read_scores(
     if reader is None:
         raise InputError(
             f"{path}: unknown kind of file; use {', '.join(READERS)}, a directory of shards, or "
-            "Kaldi scores with a trials file",
+            "a list of scores with a trials file",
             code="unknown-format",
         )
     return reader(path)
@@ -78,7 +78,7 @@ def read_scores(
 
 def _read_directory(path: Path) -> ScoreSource:
     if shards := sorted(file for file in path.glob("*") if file.suffix.lower() == ".parquet"):
-        from sottovoce.measure.readers.tables import read_parquet
+        from sottovoce.measure.readers.parquet import read_parquet
 
         return read_parquet(path, shards)
     if (path / "mated.npy").is_file() and (path / "nonmated.npy").is_file():

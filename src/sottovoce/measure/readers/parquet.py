@@ -1,0 +1,135 @@
+"""Score tables in Parquet: one file, or shards that may be larger than memory.
+
+Large sets are streamed: mated scores are held in memory, non-mated ones read a batch at a time.
+Shards whose row groups hold one label each (as they do when one class is written at a time) are
+read fastest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import polars as pl
+
+from sottovoce.core.errors import InputError, first_line
+from sottovoce.core.types import RealArray
+from sottovoce.measure.readers.tables import LINE, check_columns, from_table, mated_label, refuse
+from sottovoce.measure.scores import (
+    CHUNK,
+    ScoreSource,
+    ScoreStream,
+    as_scores,
+    check_finite,
+)
+
+IN_MEMORY = 20_000_000
+"""Tables of more rows than this are streamed, and resampled by trial only."""
+
+
+def read_parquet(path: Path, shards: list[Path] | None = None) -> ScoreSource:
+    """Read one Parquet file or several shards: into memory if they fit, as a stream if not.
+
+    Parameters
+    ----------
+    path : Path
+        The file, or the directory of the shards.
+    shards : list of Path, optional
+        The files of a directory.
+    """
+    files = shards or [path]
+    try:
+        frame = pl.scan_parquet(files)
+        columns = frame.collect_schema().names()
+        check_columns(columns, path)
+        rows = frame.select(pl.len()).collect().item()
+        if rows <= IN_MEMORY:
+            return from_table(frame.collect(), path)
+        return _stream(path, files, frame, rows)
+    except pl.exceptions.DuplicateError as error:
+        raise InputError(
+            f"{path}: two columns of the same name ({first_line(error)}); keep one",
+            code="duplicate-column",
+        ) from None
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        raise InputError(
+            f"{path}: not readable as Parquet ({first_line(error)})", code="unreadable"
+        ) from None
+
+
+def _stream(path: Path, files: list[Path], frame: pl.LazyFrame, rows: int) -> ScoreStream:
+    is_mated, is_nonmated = _sides(path, files, frame)
+    rows_of_mated = frame.filter(is_mated).select("score").collect(engine="streaming")
+    mated = as_scores(rows_of_mated["score"].to_numpy(), f"{path}: mated")
+    refuse_bad_scores = partial(_refuse_bad_scores, path, frame)
+    try:
+        check_finite(mated, f"{path}: mated")
+    except InputError:
+        refuse_bad_scores()
+        raise
+
+    def chunks() -> Iterator[RealArray]:
+        wanted = frame.filter(is_nonmated).select("score")
+        try:
+            for batch in wanted.collect_batches(maintain_order=False, chunk_size=CHUNK):
+                yield as_scores(batch["score"].to_numpy(), f"{path}: nonmated")
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+            raise InputError(
+                f"{path}: damaged Parquet ({first_line(error)}); write it again", code="damaged"
+            ) from None
+
+    return ScoreStream(
+        path.stem,
+        str(path),
+        mated,
+        rows - len(mated),
+        read=chunks,
+        refuse_bad_scores=refuse_bad_scores,
+    )
+
+
+def _refuse_bad_scores(path: Path, frame: pl.LazyFrame) -> None:
+    """Read the scores again to name the rows, counted over all shards, that cannot be used."""
+    score = pl.col("score")
+    bad = (
+        frame.select("score")
+        .with_row_index(LINE, offset=1)
+        .filter(score.is_null() | ~score.is_finite())
+        .collect(engine="streaming")
+        .sort(LINE)
+    )
+    refuse(bad.filter(score.is_null()), "score is not a number", path, code="not-a-number")
+    refuse(bad, "score is not finite", path, code="not-finite")
+
+
+def _sides(path: Path, files: list[Path], frame: pl.LazyFrame) -> list[pl.Expr]:
+    """Which rows are mated, and which non-mated.
+
+    The first rows of each shard tell the spelling of the labels; asking for any other label is
+    nearly free, because the reader skips row groups whose statistics rule one out. So is asking
+    for one label by equality, the reason not to compare with all spellings.
+    """
+    label = pl.col("label")
+    heads = [pl.scan_parquet(file).select("label").head(1000).collect() for file in files]
+    seen = pl.concat(heads).unique()
+    other = label.is_null() | ~label.is_in(seen["label"].drop_nulls().to_list())
+    others = frame.filter(other).select("label").unique()
+    kinds = pl.concat([seen, others.collect(engine="streaming")])
+    kinds = kinds.with_columns(mated_label().alias("mated"))
+    unknown = kinds.filter(pl.col("mated").is_null())["label"].to_list()
+    if unknown:
+        raise InputError(
+            f"{path}: label {unknown[0]!r} is neither mated nor nonmated; correct it",
+            code="bad-label",
+        )
+    sides = []
+    for side, word in ((True, "mated"), (False, "nonmated")):
+        spellings = kinds.filter(pl.col("mated") == side)["label"].to_list()
+        if not spellings:
+            raise InputError(
+                f"{path}: no scores labelled {word}; add trials of this kind", code="empty"
+            )
+        single = len(spellings) == 1
+        sides.append(label == spellings[0] if single else label.is_in(spellings))
+    return sides
