@@ -39,6 +39,7 @@ from sottovoce.findings.audit import (
     Utility,
     UtilityEstimate,
 )
+from sottovoce.findings.comparison import ComparedSet, Comparison, PairedDifference
 from sottovoce.findings.reidentification import (
     CurvePoint,
     ExcludedSpeakers,
@@ -77,6 +78,8 @@ __all__ = [
     "AttackerDescription",
     "AttributeInference",
     "AuditFindings",
+    "ComparedSet",
+    "Comparison",
     "CorpusDescription",
     "CorpusDigest",
     "CurvePoint",
@@ -97,6 +100,7 @@ __all__ = [
     "OpenSetPoint",
     "OriginalsFinding",
     "OriginalsRecord",
+    "PairedDifference",
     "Provenance",
     "Range",
     "Reading",

@@ -8,7 +8,14 @@
 'A'
 """
 
-from sottovoce.findings import Estimate, Reidentification, ScoreCurves, ScoreSummary, Similarity
+from sottovoce.findings import (
+    Comparison,
+    Estimate,
+    Reidentification,
+    ScoreCurves,
+    ScoreSummary,
+    Similarity,
+)
 from sottovoce.measure.calibration import Calibration, calibrate
 from sottovoce.measure.disclosure import (
     Disclosure,
@@ -17,6 +24,8 @@ from sottovoce.measure.disclosure import (
     ece_profile,
 )
 from sottovoce.measure.linkability import Linkability, linkability
+from sottovoce.measure.paired import compare_scores
+from sottovoce.measure.pairing import PairedScores, pair_sets
 from sottovoce.measure.reidentification import reidentify
 from sottovoce.measure.reidentification_settings import ReidentificationSettings
 from sottovoce.measure.scores import Scores, Speakers
@@ -28,10 +37,12 @@ from sottovoce.measure.verification import cllr, eer, min_cllr, roc, rocch_eer, 
 
 __all__ = [
     "Calibration",
+    "Comparison",
     "Disclosure",
     "EceProfile",
     "Estimate",
     "Linkability",
+    "PairedScores",
     "Reidentification",
     "ReidentificationSettings",
     "ScoreCurves",
@@ -42,6 +53,7 @@ __all__ = [
     "Tally",
     "calibrate",
     "cllr",
+    "compare_scores",
     "disclosure",
     "ece_profile",
     "eer",
@@ -49,6 +61,7 @@ __all__ = [
     "linkability",
     "measure_scores",
     "min_cllr",
+    "pair_sets",
     "reidentify",
     "roc",
     "rocch_eer",

@@ -8,7 +8,7 @@ on the same cuts: a sparse matrix product, whatever the number of trials.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -18,7 +18,7 @@ from scipy import sparse
 
 from sottovoce.core.types import IntArray, RealArray
 from sottovoce.measure.scores import Scores, ScoreSource, Speakers
-from sottovoce.measure.tally import Cost, Tally, bits
+from sottovoce.measure.tally import Cost, Counts, Tally, bits
 
 BATCH = 64
 """Resamples drawn at a time: a row of weights is then four cache lines, long enough to stream."""
@@ -171,18 +171,45 @@ class SpeakerTallies:
         reals: RealArray = weights.astype(self._dtype)
         mated, nonmated = _by_resample(self._mated @ reals), self._nonmated(reals)
         costs = self._costs(reals) if self._costs else None
-        usable = (mated.sum(axis=1) > 0) & (nonmated.sum(axis=1) > 0)
-        return [
-            replace(
-                self._tally,
-                mated=mated[i],
-                nonmated=nonmated[i],
-                costs=costs and (Cost(float(costs[0][i])), Cost(float(costs[1][i]))),
-            )
-            if usable[i]
-            else None
-            for i in range(weights.shape[1])
-        ]
+        return _weighted_tallies(self._tally, mated, nonmated, costs)
+
+
+class TrialTallies:
+    """Tallies of one set of scores under any weights of its trials.
+
+    Parameters
+    ----------
+    scores : Scores
+        The scores; sets of the same trials in the same order can be given the same weights.
+    tally : Tally
+        Counts of the scores, on the cuts that the weighted tallies share.
+    """
+
+    def __init__(self, scores: Scores, tally: Tally) -> None:
+        self._tally = tally
+        self._n_mated = len(scores.mated)
+        self._mated = _trial_sums(tally, scores.mated)
+        self._nonmated = _trial_sums(tally, scores.nonmated)
+        self._bits = (bits(-scores.mated), bits(scores.nonmated)) if tally.costs else None
+
+    def __call__(self, weights: IntArray | RealArray) -> list[Tally | None]:
+        """Weight the tally, once for each column of weights.
+
+        Parameters
+        ----------
+        weights : array of int or float, trials × resamples
+            How often each mated trial counts and, below them, each non-mated trial.
+
+        Returns
+        -------
+        list of Tally or None
+            One per resample; None where the weights leave no trial of one kind.
+        """
+        sides = weights[: self._n_mated], weights[self._n_mated :]
+        mated = _by_resample(self._mated @ sides[0])
+        nonmated = _by_resample(self._nonmated @ sides[1])
+        costs = self._bits and [cost @ side for cost, side in zip(self._bits, sides, strict=True)]
+        return _weighted_tallies(self._tally, mated, nonmated, costs)
 
 
 def draw_weights(count: int, rng: np.random.Generator, resamples: int = BATCH) -> IntArray:
@@ -207,6 +234,24 @@ def draw_weights(count: int, rng: np.random.Generator, resamples: int = BATCH) -
     return counts.reshape(count, resamples)
 
 
+def _weighted_tallies(
+    tally: Tally, mated: Counts, nonmated: Counts, costs: Sequence[RealArray] | None
+) -> list[Tally | None]:
+    """One tally per row of weighted counts; None where one kind of trials has no weight."""
+    usable = (mated.sum(axis=1) > 0) & (nonmated.sum(axis=1) > 0)
+    return [
+        replace(
+            tally,
+            mated=mated[i],
+            nonmated=nonmated[i],
+            costs=None if costs is None else (Cost(float(costs[0][i])), Cost(float(costs[1][i]))),
+        )
+        if usable[i]
+        else None
+        for i in range(len(mated))
+    ]
+
+
 def _by_resample(counts: RealArray) -> NDArray[np.float64]:
     """Cells × resamples to resamples × cells."""
     return np.ascontiguousarray(counts.T, dtype=np.float64)
@@ -229,6 +274,12 @@ def _sums(
     """The matrix that adds up, for each cell, the weights of its trials."""
     shape = (len(starts) - 1, width)
     return sparse.csr_array((np.ones(len(columns), dtype), columns, starts), shape=shape)
+
+
+def _trial_sums(tally: Tally, scores: RealArray) -> sparse.csr_array:
+    """Cells × trials: times the weights of trials, the weighted counts."""
+    order, starts = _sorted_cells(tally, scores)
+    return _sums(order, starts, len(scores), np.float64)
 
 
 def _one_way(

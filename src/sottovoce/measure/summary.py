@@ -94,12 +94,12 @@ def measure_scores(
     if interval is not None:
         check_confidence(interval)
     chosen = [MEASURES[name] for name in (MEASURES if only is None else only)]
-    refusals = {measure.name: reason for measure in chosen if (reason := _refusal(measure, scores))}
+    refusals = {measure.name: reason for measure in chosen if (reason := refusal(measure, scores))}
     usable = [measure for measure in chosen if measure.name not in refusals]
     resampling = None
     if interval is not None and enough(scores):
-        resampling = _plan(scores, interval, replicates)
-    tally = _tally_for(usable, scores, resampling)
+        resampling = plan_resampling(scores, interval, replicates)
+    tally = tally_for(usable, scores, resampling)
     evidence = Evidence(tally)
     values = {measure.name: measure.compute(evidence) for measure in usable}
     intervals: dict[str, Interval] = {}
@@ -123,8 +123,16 @@ def measure_scores(
     )
 
 
-def _refusal(measure: Measure, scores: ScoreSource) -> str:
-    """Why this number cannot be computed from these scores; empty if it can."""
+def refusal(measure: Measure, scores: ScoreSource) -> str:
+    """Say why a measure cannot be computed from some scores; empty if it can.
+
+    Parameters
+    ----------
+    measure : Measure
+        The measure.
+    scores : ScoreSource
+        The scores.
+    """
     try:
         measure.check(scores)
     except SottovoceError as error:
@@ -132,8 +140,18 @@ def _refusal(measure: Measure, scores: ScoreSource) -> str:
     return ""
 
 
-def _tally_for(measures: Sequence[Measure], scores: ScoreSource, plan: Resampling | None) -> Tally:
-    """Count the scores, with everything that these measures and their resamples need."""
+def tally_for(measures: Sequence[Measure], scores: ScoreSource, plan: Resampling | None) -> Tally:
+    """Count the scores, with everything that some measures and their resamples need.
+
+    Parameters
+    ----------
+    measures : sequence of Measure
+        What is to be computed from the tally.
+    scores : ScoreSource
+        The scores.
+    plan : Resampling or None
+        How the scores are to be resampled, if they are.
+    """
     needs = frozenset[str]().union(*(measure.needs for measure in measures))
     bins = default_bins(len(scores.mated)) if "bins" in needs else 0
     trials = len(scores.mated) + scores.n_nonmated
@@ -141,7 +159,18 @@ def _tally_for(measures: Sequence[Measure], scores: ScoreSource, plan: Resamplin
     return Tally.of(scores, bins=bins, costs="costs" in needs, loops=loops)
 
 
-def _plan(scores: ScoreSource, confidence: float, replicates: int | None) -> Resampling:
+def plan_resampling(scores: ScoreSource, confidence: float, replicates: int | None) -> Resampling:
+    """Choose what is resampled, and how often.
+
+    Parameters
+    ----------
+    scores : ScoreSource
+        The scores.
+    confidence : float
+        Of the intervals, between 0 and 1.
+    replicates : int or None
+        How many resamples to draw; None for 1,000, fewer (200 at least) for very large sets.
+    """
     trials = len(scores.mated) + scores.n_nonmated
     speakers = scores.speakers.count if scores.speakers and by_speaker(scores) else 0
     if replicates is None:
