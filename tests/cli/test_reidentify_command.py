@@ -261,7 +261,7 @@ def bad_arguments(folder: Path) -> dict[str, list[str]]:
         "--linkage cannot": ["reidentify", "--attack", str(folder), "--linkage", "cosine"],
         "no attack.json": ["reidentify", "--attack", str(folder)],
         "nowhere: no such file": ["reidentify", "--attack", str(folder / "nowhere")],
-        "goes with Kaldi archives": arguments(folder, "--utt2spk", str(folder / "text.txt")),
+        "goes with Kaldi's files": arguments(folder, "--utt2spk", str(folder / "text.txt")),
     }
 
 

@@ -153,7 +153,7 @@ def test_kaldi_archives(folder: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert run(asked("o.npz", "p.ark")) == 2
     assert "give its utt2spk file too" in capsys.readouterr().err
     assert run(asked("o.npz", "p.npz", *names)) == 2
-    assert "goes with Kaldi archives" in capsys.readouterr().err
+    assert "goes with Kaldi's files" in capsys.readouterr().err
 
 
 def test_the_nearest_linkage_function_is_suggested() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 import struct
 import warnings
@@ -14,10 +15,12 @@ import numpy as np
 import polars as pl
 import pytest
 from error_codes import raises_code
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from sottovoce.core.errors import SottovoceError
 from sottovoce.speaker import Embeddings
-from sottovoce.speaker.readers import READERS, read_embeddings, read_sets
+from sottovoce.speaker.readers import READERS, embedding_files, read_embeddings, read_sets
 
 VECTORS = np.random.default_rng(0).normal(size=(5, 3)).astype(np.float32)
 SPEAKERS = ["bob", "ann", "bob", "cyd", "ann"]
@@ -438,3 +441,140 @@ def test_every_utterance_of_an_archive_needs_a_speaker(tmp_path: Path) -> None:
 def test_bad_utt2spk(text: Any, code: str, detail: str, tmp_path: Path) -> None:
     path, speakers = ark(tmp_path / "set.ark"), write(tmp_path / "utt2spk", text)
     assert_refused(path, code, detail, utt2spk=speakers, file=speakers)
+
+
+# ================================================================================ lists and parts
+
+
+def scp(path: Path, archives: dict[str, bytes], *, text: str = "{archive}:{start}") -> Path:
+    """A list of all vectors of these archives, which are written beside it."""
+    lines = []
+    for name, content in archives.items():
+        (path.parent / name).parent.mkdir(exist_ok=True)
+        write(path.parent / name, content)
+        for utterance in IDS:
+            at = content.find(utterance.encode() + b" ")
+            if at >= 0:
+                start = at + len(utterance) + 1
+                lines.append(f"{utterance} {text.format(archive=name, start=start)}\n")
+    return write(path, "".join(lines))
+
+
+def parts(kind: str = "FV", split: int = 2) -> dict[str, bytes]:
+    entries = [entry(name, vector, kind) for name, vector in zip(IDS, VECTORS, strict=True)]
+    return {"xvector.1.ark": b"".join(entries[:split]), "xvector.2.ark": b"".join(entries[split:])}
+
+
+@pytest.mark.parametrize("kind", ["FV", "DV", "text"])
+def test_a_list_points_into_several_archives(kind: str, tmp_path: Path) -> None:
+    path, speakers = scp(tmp_path / "xvector.scp", parts(kind)), utt2spk(tmp_path)
+    assert_content(read_embeddings(path, utt2spk=speakers), gender=False)
+    assert_content(read_embeddings(tmp_path, utt2spk=speakers), gender=False)
+    assert_content(read_embeddings(tmp_path / "xvector.*.ark", utt2spk=speakers), gender=False)
+    assert embedding_files([path]) == [path, *(tmp_path / name for name in parts())]
+    assert embedding_files([tmp_path]) == [tmp_path / name for name in parts()]
+    lines = path.read_text().splitlines()
+    write(path, "\n".join(lines[::-1]))
+    assert read_embeddings(path, utt2spk=speakers).vectors.tolist() == VECTORS[::-1].tolist()
+    write(path, "\n".join(lines[3:]))
+    assert read_embeddings(path, utt2spk=speakers).vectors.tolist() == VECTORS[3:].tolist()
+    renamed = path.rename(tmp_path / "X.SCP")
+    assert len(read_sets([renamed], utt2spk=speakers)[0]) == 2
+
+
+def test_parts_are_read_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+    names = [f"utt-{i}" for i in range(12)]
+    vectors = np.random.default_rng(1).normal(size=(12, 3)).astype(np.float32)
+    for i, (name, vector) in enumerate(zip(names, vectors, strict=True)):
+        write(tmp_path / f"xvector.{i + 1}.ark", entry(name, vector))
+    speakers = utt2spk(tmp_path, [(name, name) for name in names])
+    read = read_embeddings(tmp_path / "xvector.*.ark", utt2spk=speakers)
+    assert read.utterances is not None and read.utterances.tolist() == names
+    (tmp_path / "xvector.7.ark").unlink()
+    for path in (tmp_path / "xvector.*.ark", tmp_path):
+        with raises_code("missing-part"):
+            read_embeddings(path, utt2spk=speakers)
+    with raises_code("not-found"):
+        read_embeddings(tmp_path / "ivector.*.ark", utt2spk=speakers)
+
+
+def test_paths_of_a_list_start_in_a_given_folder(tmp_path: Path) -> None:
+    """Kaldi writes them relative to the folder a recipe was started in."""
+    (tmp_path / "exp").mkdir()
+    path = scp(tmp_path / "exp" / "xvector.scp", parts(), text="exp/{archive}:{start}")
+    speakers = utt2spk(tmp_path)
+    with raises_code("not-found"):
+        read_embeddings(path, utt2spk=speakers)
+    read = read_embeddings(path, utt2spk=speakers, scp_root=tmp_path)
+    assert_content(read, gender=False)
+    absolute = scp(path, parts(), text=str(tmp_path / "exp" / "{archive}:{start}"))
+    assert_content(read_embeddings(absolute, utt2spk=speakers), gender=False)
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_no_path_of_a_list_leads_out_of_its_folder(linked: bool, tmp_path: Path) -> None:
+    (tmp_path / "lists").mkdir()
+    outside = "../xvector.1.ark"
+    path = scp(tmp_path / "lists" / "x.scp", {outside: parts()["xvector.1.ark"]})
+    if linked:
+        (tmp_path / "lists" / "xvector.1.ark").symlink_to(outside)
+        write(path, path.read_text().replace("../", ""))
+    for folder in (None, tmp_path / "lists"):
+        assert_refused(path, "outside", utt2spk=utt2spk(tmp_path), scp_root=folder)
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("utt-0 copy-vector ark:x ark:- |", "unsupported"),
+        ("utt-0 xvector.1.ark:6[0:1]", "unsupported"),
+        ("utt-0", "malformed-line"),
+        ("utt-0 none.ark:6", "not-found"),
+        ("utt-0 .:6", "not-found"),
+        ("utt-0 x\0.ark:6", "malformed-line"),
+        (f"utt-0 {'x' * 300}.ark:6", "malformed-line"),
+        ("utt-0 xvector.1.ark:999999", "damaged"),
+        ("utt-0 xvector.1.ark:7", "mismatch"),
+        ("utt-1 xvector.1.ark:6", "mismatch"),
+        ("utt-0 xvector.1.ark", "malformed-line"),
+        ("utt-0 xvector.1.ark:6\nutt-0 xvector.1.ark:6", "duplicate-id"),
+        ("", "empty"),
+    ],
+)
+def test_bad_lists(line: str, code: str, tmp_path: Path) -> None:
+    path = scp(tmp_path / "x.scp", parts())
+    assert_refused(write(path, line + "\n"), code, utt2spk=utt2spk(tmp_path))
+
+
+def test_a_file_of_one_vector_needs_no_byte(tmp_path: Path) -> None:
+    write(tmp_path / "mean.vec", entry("", [1.0, 2.0])[1:])
+    path = write(tmp_path / "x.scp", "utt-0 mean.vec\n")
+    assert read_embeddings(path, utt2spk=utt2spk(tmp_path)).vectors.tolist() == [[1.0, 2.0]]
+
+
+@given(data=st.data())
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+def test_damaged_lists_and_archives_are_refused_or_read(
+    tmp_path: Path, data: st.DataObject
+) -> None:
+    """Whatever bytes change, there is a set of embeddings or our own error."""
+    path = scp(tmp_path / "x.scp", parts(data.draw(st.sampled_from(["FV", "text"]))))
+    victim = data.draw(st.sampled_from([path, tmp_path / "xvector.1.ark"]))
+    content = bytearray(victim.read_bytes())
+    for _ in range(data.draw(st.integers(1, 4))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    write(victim, bytes(content[: data.draw(st.integers(1, len(content)))]))
+    with contextlib.suppress(SottovoceError):
+        read_embeddings(path, utt2spk=utt2spk(tmp_path))
+
+
+@pytest.mark.parametrize("name", ["spk_xvector.ark", "means.ark"])
+def test_archives_keyed_by_speaker(name: str, tmp_path: Path) -> None:
+    content = entry("bob", VECTORS[0]) + entry("ann", VECTORS[1])
+    path, speakers = write(tmp_path / name, content), utt2spk(tmp_path)
+    for who in [speakers, None] if name.startswith("spk_") else [speakers]:
+        read = read_embeddings(path, utt2spk=who)
+        assert read.names[read.speakers].tolist() == ["bob", "ann"]
+    if name == "means.ark":
+        write(path, content + entry("utt-0", VECTORS[2]))
+        assert_refused(path, "missing-speaker", utt2spk=speakers)

@@ -1,4 +1,4 @@
-"""Options that choose a linkage function, for every command that compares embeddings."""
+"""Options of every command that compares embeddings: Kaldi's files, and the linkage function."""
 
 from __future__ import annotations
 
@@ -16,6 +16,31 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+def kaldi_options(command: Callable[P, R]) -> Callable[P, R]:
+    """Add ``--utt2spk`` and ``--scp-root`` to a command.
+
+    Parameters
+    ----------
+    command : callable
+        The function of the command; it receives ``utt2spk`` and ``scp_root``, each a Path or None.
+    """
+    for option in (
+        click.option(
+            "--scp-root",
+            type=click.Path(path_type=Path),
+            metavar="DIR",
+            help="Folder that paths in .scp files start from. [default: that of the file]",
+        ),
+        click.option(
+            "--utt2spk",
+            type=click.Path(path_type=Path),
+            help="Speakers of Kaldi embeddings (.ark, .scp).",
+        ),
+    ):
+        command = option(command)
+    return command
 
 
 def linkage_options(command: Callable[P, R]) -> Callable[P, R]:

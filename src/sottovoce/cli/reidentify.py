@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from sottovoce.cli.linkage import linkage_from_options, linkage_options
+from sottovoce.cli.linkage import kaldi_options, linkage_from_options, linkage_options
 from sottovoce.cli.options import (
     JsonCommand,
     confidence_options,
@@ -49,9 +49,7 @@ if TYPE_CHECKING:
 @click.option("--core", is_flag=True, help="Put all trial speakers into every population.")
 @click.option("--literal", is_flag=True, help="Follow the published protocol with its 5 draws.")
 @confidence_options
-@click.option(
-    "--utt2spk", type=click.Path(path_type=Path), help="Speakers of Kaldi .ark embeddings."
-)
+@kaldi_options
 @figures_option
 @linkage_options
 @json_option
@@ -70,6 +68,7 @@ def command(
     no_interval: bool,
     seed: int,
     utt2spk: Path | None,
+    scp_root: Path | None,
     figures: Path | None,
     linkage: str,
     train: Path | None,
@@ -78,9 +77,9 @@ def command(
 ) -> None:
     """How likely speakers in TRIAL are re-identified among those in ENROL.
 
-    Both are embeddings: .npz (arrays vectors, speakers, optionally utterances), .parquet, Kaldi
-    .ark, or a directory with vectors.npy and speakers.txt, which is read piece by piece. --attack
-    takes both from an attack and links them as the attack did.
+    Both are embeddings: .npz (arrays vectors, speakers, optionally utterances), .parquet, Kaldi's
+    .ark or .scp, or a directory with vectors.npy and speakers.txt, which is read piece by piece.
+    --attack takes both from an attack and links them as the attack did.
     """
     from sottovoce.measure.reidentification import reidentify
     from sottovoce.measure.reidentification_settings import ReidentificationSettings
@@ -103,7 +102,7 @@ def command(
     if attack_folder is not None:
         inputs = _inputs_of_attack(attack_folder)
     elif enrol is not None and trial is not None:
-        inputs = _inputs_of_files(enrol, trial, utt2spk, linkage, train, lda)
+        inputs = _inputs_of_files(enrol, trial, utt2spk, scp_root, linkage, train, lda)
     else:
         raise UsageError(
             "name --enrol and --trial, or --attack and the folder of an attack",
@@ -141,19 +140,21 @@ def _inputs_of_files(
     enrol: Path,
     trial: Path,
     utt2spk: Path | None,
+    scp_root: Path | None,
     linkage: str,
     train: Path | None,
     lda: int | None,
 ) -> _Inputs:
-    from sottovoce.speaker.readers import read_sets
+    from sottovoce.speaker.readers import embedding_files, read_sets
 
     sets = [path for path in (enrol, trial, train) if path is not None]
-    enrolment, trials, *training = read_sets(sets, utt2spk=utt2spk)
+    enrolment, trials, *training = read_sets(sets, utt2spk=utt2spk, scp_root=scp_root)
+    files = embedding_files(sets, scp_root=scp_root)
     return _Inputs(
         enrolment,
         trials,
         linkage_from_options(linkage, *training, lda=lda, evaluated=(enrolment, trials)),
-        sets if utt2spk is None else [*sets, utt2spk],
+        files if utt2spk is None else [*files, utt2spk],
         {"linkage": linkage, "lda": lda},
         () if training else (_untrained_note(linkage),),
     )
@@ -170,10 +171,11 @@ def _inputs_of_attack(folder: Path) -> _Inputs:
     from sottovoce.attack.artifacts import read_attack
 
     context = click.get_current_context()
-    for name in ("enrol", "trial", "linkage", "train", "lda", "utt2spk"):
+    for name in ("enrol", "trial", "linkage", "train", "lda", "utt2spk", "scp_root"):
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
+            option = name.replace("_", "-")
             raise UsageError(
-                f"--{name} cannot be combined with --attack, which has its own; leave one out",
+                f"--{option} cannot be combined with --attack, which has its own; leave one out",
                 code="exclusive-options",
             )
     attack = read_attack(folder)

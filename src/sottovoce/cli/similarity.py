@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from sottovoce.cli.linkage import linkage_from_options, linkage_options
+from sottovoce.cli.linkage import kaldi_options, linkage_from_options, linkage_options
 from sottovoce.cli.options import (
     JsonCommand,
     figures_option,
@@ -37,9 +37,7 @@ from sottovoce.cli.options import (
     metavar="FILE",
     help="Embeddings of the same recordings, anonymised.",
 )
-@click.option(
-    "--utt2spk", type=click.Path(path_type=Path), help="Speakers of Kaldi .ark embeddings."
-)
+@kaldi_options
 @linkage_options
 @figures_option
 @interval_options
@@ -48,6 +46,7 @@ def command(
     original: Path,
     anonymised: Path,
     utt2spk: Path | None,
+    scp_root: Path | None,
     linkage: str,
     train: Path | None,
     lda: int | None,
@@ -60,15 +59,15 @@ def command(
 ) -> None:
     """Similarity matrices, de-identification DeID and voice distinctiveness G_VD.
 
-    Embeddings are a .npz file (arrays vectors and speakers), a .parquet table, a Kaldi .ark or a
-    directory of arrays. Recordings are matched by utterance id if both sets have ids, else row by
-    row.
+    Embeddings are a .npz file (arrays vectors and speakers), a .parquet table, Kaldi's .ark or
+    .scp, or a directory of arrays. Recordings are matched by utterance id if both sets have ids,
+    else row by row.
     """
     from sottovoce.measure.similarity import similarity
-    from sottovoce.speaker.readers import read_sets
+    from sottovoce.speaker.readers import embedding_files, read_sets
 
     sets = [path for path in (original, anonymised, train) if path is not None]
-    before, after, *training = read_sets(sets, utt2spk=utt2spk)
+    before, after, *training = read_sets(sets, utt2spk=utt2spk, scp_root=scp_root)
     with progress_bar("comparing voices") as progress:
         result = similarity(
             before,
@@ -84,7 +83,8 @@ def command(
 
         write_similarity_figure(result, figures)
     if json_to is not None:
-        inputs = sets if utt2spk is None else [*sets, utt2spk]
+        files = embedding_files(sets, scp_root=scp_root)
+        inputs = files if utt2spk is None else [*files, utt2spk]
         origin = provenance(inputs, linkage=linkage, seed=seed)
         write_json({**result.to_dict(), "provenance": origin}, json_to)
     if json_to != "-":

@@ -1,4 +1,4 @@
-"""Reading speaker embeddings: ``.npz``, ``.parquet``, Kaldi's ``.ark`` or a directory of arrays.
+"""Reading speaker embeddings: ``.npz``, ``.parquet``, a directory of arrays, or Kaldi's files.
 
 A directory may hold more vectors than fit into memory: they are memory-mapped. A package adds a
 format with an entry point in the group ``sottovoce.embedding_readers``: its name is the ending of
@@ -7,8 +7,7 @@ the files, its value a function from a path to :class:`Embeddings`.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,10 +17,10 @@ from sottovoce.core.arrays import Arrays, load_arrays, map_array
 from sottovoce.core.errors import InputError, first_few, first_line
 from sottovoce.core.files import check_exists
 from sottovoce.core.registry import Registry
-from sottovoce.core.types import AnyArray, Names, RealArray
-from sottovoce.corpus.kaldi import read_utt2spk
+from sottovoce.core.types import AnyArray, Names
 from sottovoce.corpus.reading import read_text
 from sottovoce.speaker.embeddings import Embeddings
+from sottovoce.speaker.kaldi_vectors import is_kaldi, kaldi_files, read_vectors, speakers_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -31,7 +30,9 @@ READERS: Registry[Reader] = Registry("embedding reader", group="sottovoce.embedd
 """Readers by the ending of the file name."""
 
 
-def read_embeddings(path: Path | str, *, utt2spk: Path | str | None = None) -> Embeddings:
+def read_embeddings(
+    path: Path | str, *, utt2spk: Path | str | None = None, scp_root: Path | str | None = None
+) -> Embeddings:
     """Read embeddings; the format follows from the ending of the name, in capitals or not.
 
     Parameters
@@ -39,11 +40,16 @@ def read_embeddings(path: Path | str, *, utt2spk: Path | str | None = None) -> E
     path : Path or str
         ``.npz`` (arrays ``vectors`` and ``speakers``, optional ``utterances`` and ``gender``),
         ``.parquet`` (columns ``vector`` and ``speaker``, optional ``utterance`` and ``gender``), a
-        Kaldi archive ``.ark``, or a directory with ``vectors.npy`` and, for each of the other
-        arrays, a ``.npy`` file or a ``.txt`` file with one name per line.
+        directory with ``vectors.npy`` and, for each of the other arrays, a ``.npy`` file or a
+        ``.txt`` file with one name per line; or Kaldi's files: an archive ``.ark``, a list
+        ``.scp``, a name with ``*`` for the parts of an archive (``xvector.*.ark``), or a directory
+        with such parts.
     utt2spk : Path or str, optional
-        Lines ``utterance speaker``, for Kaldi archives only, since they hold no speakers. It may
-        list further utterances.
+        Lines ``utterance speaker``, for Kaldi's files only, since they hold no speakers. It may
+        list further utterances. Not needed for a file whose name starts with ``spk_``: its ids are
+        speakers.
+    scp_root : Path or str, optional
+        Folder that relative paths in a ``.scp`` file start from; by default that of the file.
 
     Returns
     -------
@@ -55,16 +61,15 @@ def read_embeddings(path: Path | str, *, utt2spk: Path | str | None = None) -> E
         Where the file is not of a known format or its content is not as above.
     """
     path = Path(path)
-    for file in (path, utt2spk):
-        if file is not None:
-            check_exists(Path(file))
-    if _is_archive(path):
-        if utt2spk is None:
-            raise InputError(
-                f"{path}: an archive holds no speakers; give its utt2spk file too",
-                code="missing-utt2spk",
-            )
-        return _read_ark(path, Path(utt2spk))
+    optional_files = [Path(file) for file in (utt2spk, scp_root) if file is not None]
+    for file in ([] if "*" in path.name else [path]) + optional_files:
+        check_exists(file)
+    if is_kaldi(path):
+        return _read_kaldi(
+            path,
+            None if utt2spk is None else Path(utt2spk),
+            None if scp_root is None else Path(scp_root),
+        )
     if utt2spk is not None:
         raise _unneeded_utt2spk(utt2spk, str(path))
     if path.is_dir():
@@ -72,14 +77,17 @@ def read_embeddings(path: Path | str, *, utt2spk: Path | str | None = None) -> E
     reader = READERS.for_file(path)
     if reader is None:
         raise InputError(
-            f"{path}: unknown kind of file; use {', '.join(READERS)}, .ark with utt2spk, or a "
-            "directory with vectors.npy",
+            f"{path}: unknown kind of file; use {', '.join(READERS)}, .ark or .scp with utt2spk, "
+            "or a directory with vectors.npy",
             code="unknown-format",
         )
+    check_exists(path)
     return reader(path)
 
 
-def read_sets(paths: Sequence[Path], *, utt2spk: Path | None = None) -> list[Embeddings]:
+def read_sets(
+    paths: Sequence[Path], *, utt2spk: Path | None = None, scp_root: Path | None = None
+) -> list[Embeddings]:
     """Read several sets of embeddings.
 
     Parameters
@@ -87,22 +95,52 @@ def read_sets(paths: Sequence[Path], *, utt2spk: Path | None = None) -> list[Emb
     paths : sequence of Path
         As for :func:`read_embeddings`.
     utt2spk : Path, optional
-        Speakers of the utterances of all Kaldi archives among them.
+        Speakers of the utterances of all Kaldi's files among them.
+    scp_root : Path, optional
+        Folder that relative paths in all ``.scp`` files start from.
     """
-    if utt2spk is not None and not any(_is_archive(path) for path in paths):
+    if utt2spk is not None and not any(is_kaldi(path) for path in paths):
         raise _unneeded_utt2spk(utt2spk, ", ".join(map(str, paths)))
-    return [read_embeddings(path, utt2spk=utt2spk if _is_archive(path) else None) for path in paths]
+    return [
+        read_embeddings(path, utt2spk=utt2spk if is_kaldi(path) else None, scp_root=scp_root)
+        for path in paths
+    ]
 
 
-def _is_archive(path: Path) -> bool:
-    return path.suffix.lower() == ".ark" and path.is_file()
+def embedding_files(paths: Sequence[Path], *, scp_root: Path | None = None) -> list[Path]:
+    """Return all files and directories that sets of embeddings are read from.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        As for :func:`read_embeddings`.
+    scp_root : Path, optional
+        As for :func:`read_sets`.
+    """
+    return [
+        file
+        for path in paths
+        for file in (kaldi_files(path, root=scp_root) if is_kaldi(path) else [path])
+    ]
 
 
 def _unneeded_utt2spk(utt2spk: Path | str, files: str) -> InputError:
     return InputError(
-        f"{utt2spk}: goes with Kaldi archives (.ark); leave it out for {files}",
+        f"{utt2spk}: goes with Kaldi's files (.ark, .scp); leave it out for {files}",
         code="unneeded-utt2spk",
     )
+
+
+def _read_kaldi(path: Path, utt2spk: Path | None, scp_root: Path | None) -> Embeddings:
+    entries = read_vectors(path, root=scp_root)
+    _single_dimension(sorted({len(vector) for _, vector in entries}), path)
+    ids = [name for name, _ in entries]
+    arrays: Arrays = {
+        "vectors": np.array([vector for _, vector in entries]),
+        "speakers": np.array(speakers_of(ids, path, utt2spk), np.str_),
+        "utterances": np.array(ids, np.str_),
+    }
+    return _embeddings(path, arrays)
 
 
 def _embeddings(path: Path, arrays: Arrays) -> Embeddings:
@@ -247,94 +285,3 @@ def _names_in_directory(path: Path, column: str, count: int) -> AnyArray | None:
             lines.pop()
         return np.array([line.strip() for line in lines], np.str_)
     return None
-
-
-# ========================================================================================== Kaldi
-
-_BINARY_TYPES: dict[bytes, np.dtype[np.floating]] = {
-    b"FV ": np.dtype("<f4"),
-    b"DV ": np.dtype("<f8"),
-}
-_ID = re.compile(rb"\s*(\S+)[ \t]")
-
-
-def _read_ark(path: Path, utt2spk: Path) -> Embeddings:
-    """Read a Kaldi archive of vectors, text or binary."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(
-            f"{path}: cannot be read ({error.strerror}); check the name", code="unreadable"
-        ) from None
-    ids, vectors = [], []
-    for utterance, vector in _entries(data, path):
-        ids.append(utterance)
-        vectors.append(vector)
-    _single_dimension(sorted({len(vector) for vector in vectors}), path)
-    speaker_of = read_utt2spk(utt2spk)
-    unknown = [utterance for utterance in ids if utterance not in speaker_of]
-    if unknown:
-        listed = first_few(unknown, len(unknown))
-        raise InputError(
-            f"{path}: no speaker in {utt2spk} for {listed}; add them there", code="missing-speaker"
-        )
-    arrays: Arrays = {
-        "vectors": np.array(vectors),
-        "speakers": np.array([speaker_of[utterance] for utterance in ids], np.str_),
-        "utterances": np.array(ids, np.str_),
-    }
-    return _embeddings(path, arrays)
-
-
-def _entries(data: bytes, path: Path) -> Iterator[tuple[str, RealArray]]:
-    """Utterances and their vectors: ``id [ 1 2 ]`` or ``id ␀BFV ␄``, dimension, numbers."""
-    at = 0
-    end = len(data.rstrip())  # of text; the numbers of a binary vector may look like blanks
-    while at < end:
-        match = _ID.match(data, at)
-        try:
-            utterance = match[1].decode("utf-8") if match else ""
-        except UnicodeDecodeError:
-            utterance = ""
-        if not match or not utterance.isprintable() or not utterance:
-            raise InputError(
-                f"{path}: no utterance id at byte {at:,}; not an archive of vectors",
-                code="unknown-format",
-            )
-        read = _binary_vector if data.startswith(b"\0B", match.end()) else _text_vector
-        vector, at = read(data, match.end(), f"{path}: {utterance}")
-        yield utterance, vector
-
-
-def _binary_vector(data: bytes, at: int, place: str) -> tuple[RealArray, int]:
-    """Read the vector that starts at a byte; also return the byte after it."""
-    kind, size, start = data[at + 2 : at + 5], data[at + 5 : at + 6], at + 10
-    if kind not in _BINARY_TYPES or size != b"\4":
-        raise InputError(
-            f"{place}: not a vector of floats or doubles; copy it with copy-vector",
-            code="wrong-type",
-        )
-    count = int.from_bytes(data[at + 6 : start], "little", signed=True)
-    end = start + count * _BINARY_TYPES[kind].itemsize
-    if count < 1 or end > len(data):
-        raise InputError(f"{place}: cut off; write the archive again", code="damaged")
-    return np.frombuffer(data, _BINARY_TYPES[kind], count, start), end
-
-
-def _text_vector(data: bytes, at: int, place: str) -> tuple[RealArray, int]:
-    """Read the vector that starts at a byte; also return the byte after its line."""
-    end = data.find(b"\n", at)
-    end = len(data) if end < 0 else end
-    words = data[at:end].split()
-    if len(words) < 3 or words[0] != b"[" or words[-1] != b"]":
-        raise InputError(
-            f"{place}: not a vector '[ 1 2 … ]' on one line; write the archive again",
-            code="malformed-line",
-        )
-    try:
-        return np.array([float(word) for word in words[1:-1]]), end + 1
-    except ValueError:
-        raise InputError(
-            f"{place}: not all numbers between [ and ]; write the archive again",
-            code="malformed-line",
-        ) from None
