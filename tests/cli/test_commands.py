@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from paired_systems import paired_systems
 
 from sottovoce.cli import COMMANDS, run
 
@@ -161,6 +162,35 @@ def test_compare_shows_all_sets_in_one_table_and_one_figure(
     assert run(["compare", str(scores), str(other), "--no-interval", "--json", "-"]) == 0
     sets = json.loads(capsys.readouterr().out)["sets"]
     assert [one["name"] for one in sets] == ["scores", "weaker"]
+
+
+def test_compare_shows_how_much_paired_sets_differ(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = []
+    for scores in paired_systems([0.6, 1.4, 1.0], speakers=8):
+        who = scores.speakers
+        assert who is not None
+        paths.append(tmp_path / f"{scores.name}.npz")
+        np.savez(
+            paths[-1],
+            mated=scores.mated,
+            nonmated=scores.nonmated,
+            mated_speaker=who.mated,
+            nonmated_enrol_speaker=who.nonmated_enrol,
+            nonmated_trial_speaker=who.nonmated_trial,
+        )
+    options = ["--only", "eer", "--resamples", "100"]
+    assert run(["compare", *map(str, paths), *options]) == 0
+    shown = capsys.readouterr().out
+    assert "system 0 − system 1" in shown and "discloses more" in shown
+    assert "8 speakers of all sets" in shown and "hold for all pairs together" in shown
+    assert run(["compare", *map(str, paths[:2]), *options, "--json", "-"]) == 0
+    comparison = json.loads(capsys.readouterr().out)["comparison"]
+    assert comparison["paired_by"] == "speaker"
+    (difference,) = comparison["differences"]["eer"]
+    assert difference["discloses_more"] == "system 1"
+    assert 0 < difference["low"] < difference["value"] < difference["high"]
 
 
 def test_compare_takes_lists_with_their_trials(

@@ -1,4 +1,4 @@
-"""``sottovoce compare``: several score sets side by side."""
+"""``sottovoce compare``: several score sets side by side, and their differences."""
 
 from __future__ import annotations
 
@@ -57,7 +57,10 @@ def command(
     seed: int,
     json_to: str | None,
 ) -> None:
-    """Measure several score sets and show them in one table and one ECE figure.
+    """Measure several score sets, and the differences between them.
+
+    Sets that share speakers or trials are resampled together, so that what they have in common
+    cancels in their difference.
 
     SCORES are files or directories as `sottovoce measure` takes them, or folders of audits. With
     --trials all are lists in Kaldi's or VoxCeleb's form.
@@ -73,18 +76,22 @@ def command(
             f"{audits[0]}: audits and score sets cannot be mixed; name audits only, or one of its "
             "attacks/…/scores.parquet"
         )
-    from sottovoce.measure import measure_scores, score_curves
-    from sottovoce.measure.readers import read_scores
+    from sottovoce.measure import compare_scores, measure_scores, score_curves
+    from sottovoce.measure.readers.score_files import pair_files, read_score_file
+    from sottovoce.report.comparisons import print_differences
     from sottovoce.report.scores import print_comparison, write_score_figures
 
     if not 2 <= len(scores) <= MAX_SETS:
         raise click.UsageError(f"name 2 to {MAX_SETS} score files; use measure for a single one")
     confidence = None if no_interval else interval
-    sources = [
-        read_scores(path, trials=list_of_trials, utt2spk=utt2spk)
+    files = [
+        read_score_file(path, trials=list_of_trials, utt2spk=utt2spk)
         for path, list_of_trials in zip(scores, _trials_of_each(scores, trials), strict=True)
     ]
+    sources = [file.source for file in files]
     names = distinct_names(scores)
+    paired = pair_files(files, names)
+    del files  # their tables are large
     summaries = []
     for name, source in zip(names, sources, strict=True):
         with progress_bar(name) as progress:
@@ -97,6 +104,15 @@ def command(
                 progress=progress,
             )
         summaries.append(replace(summary, name=name))
+    with progress_bar("differences") as progress:
+        comparison = compare_scores(
+            paired,
+            interval=confidence,
+            replicates=resamples,
+            only=split_names(only),
+            seed=seed,
+            progress=progress,
+        )
     if figures is not None:
         curves = map(score_curves, sources)
         write_score_figures(dict(zip(names, curves, strict=True)), figures)
@@ -109,9 +125,12 @@ def command(
             seed=seed,
         )
         sets = [{"name": summary.name, **summary.to_dict()} for summary in summaries]
-        write_json({"sets": sets, "provenance": origin}, json_to)
+        write_json(
+            {"sets": sets, "comparison": comparison.to_dict(), "provenance": origin}, json_to
+        )
     if json_to != "-":
         print_comparison(summaries)
+        print_differences(comparison)
 
 
 def _trials_of_each(scores: tuple[Path, ...], trials: tuple[Path, ...]) -> tuple[Path | None, ...]:

@@ -52,18 +52,11 @@ def read_scores(
         Kaldi's list of speakers, for intervals by speaker.
     """
     path = Path(path)
-    for named in (path, trials, utt2spk):
-        if named is not None:
-            check_exists(Path(named))
+    check_inputs(path, trials, utt2spk)
     if trials is not None:
         from sottovoce.measure.readers.scored_lists import read_scored_list
 
         return read_scored_list(path, Path(trials), Path(utt2spk) if utt2spk is not None else None)
-    if utt2spk is not None:
-        raise InputError(
-            f"{utt2spk}: speakers go with lists of scores; name their trials file too",
-            code="missing-trials",
-        )
     if path.is_dir():
         return _read_directory(path)
     reader = READERS.for_file(path)
@@ -76,8 +69,41 @@ def read_scores(
     return reader(path)
 
 
+def check_inputs(path: Path, trials: Path | str | None, utt2spk: Path | str | None) -> None:
+    """Refuse files that are not there, and speakers without a trials file.
+
+    Parameters
+    ----------
+    path : Path
+        The scores.
+    trials : Path or str or None
+        Trials file of a list of scores.
+    utt2spk : Path or str or None
+        Its speakers.
+    """
+    for named in (path, trials, utt2spk):
+        if named is not None:
+            check_exists(Path(named))
+    if utt2spk is not None and trials is None:
+        raise InputError(
+            f"{utt2spk}: speakers go with lists of scores; name their trials file too",
+            code="missing-trials",
+        )
+
+
+def parquet_shards(directory: Path) -> list[Path]:
+    """List the Parquet files of a directory.
+
+    Parameters
+    ----------
+    directory : Path
+        The directory.
+    """
+    return sorted(file for file in directory.glob("*") if file.suffix.lower() == ".parquet")
+
+
 def _read_directory(path: Path) -> ScoreSource:
-    if shards := sorted(file for file in path.glob("*") if file.suffix.lower() == ".parquet"):
+    if shards := parquet_shards(path):
         from sottovoce.measure.readers.parquet import read_parquet
 
         return read_parquet(path, shards)

@@ -8,12 +8,23 @@ from pathlib import Path
 import polars as pl
 
 from sottovoce.core.errors import InputError, first_line
-from sottovoce.measure.readers.tables import LINE, USED, check_columns, from_table
+from sottovoce.measure.readers.tables import LINE, check_columns, from_table
 from sottovoce.measure.scores import Scores
 
 
 def read_csv(path: Path) -> Scores:
     """Read scores from a comma- or (``.tsv``) tab-separated file with a header line.
+
+    Parameters
+    ----------
+    path : Path
+        The file; see :func:`read_csv_table`.
+    """
+    return from_table(read_csv_table(path), path)
+
+
+def read_csv_table(path: Path) -> pl.DataFrame:
+    """Read a comma- or (``.tsv``) tab-separated file with a header line, unchecked.
 
     Blanks around names in the header and around values do not matter, nor do lines without
     content. A file whose name ends in ``.gz`` is decompressed.
@@ -34,10 +45,11 @@ def read_csv(path: Path) -> Scores:
         ) from None
     names = [_DUPLICATED.sub("", column).strip() for column in table.columns]
     check_columns(names, path)
+    unique = {name for name in names if names.count(name) == 1}
     table = table.rename(
-        {column: name for column, name in zip(table.columns, names, strict=True) if name in USED}
+        {column: name for column, name in zip(table.columns, names, strict=True) if name in unique}
     )
-    return from_table(_without_blank_lines(table.with_row_index(LINE, offset=2)), path)
+    return _without_blank_lines(table.with_row_index(LINE, offset=2))
 
 
 _DUPLICATED = re.compile(r"_duplicated_\d+$")

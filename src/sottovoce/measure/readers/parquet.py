@@ -8,6 +8,7 @@ read fastest.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -39,14 +40,48 @@ def read_parquet(path: Path, shards: list[Path] | None = None) -> ScoreSource:
         The files of a directory.
     """
     files = shards or [path]
-    try:
-        frame = pl.scan_parquet(files)
-        columns = frame.collect_schema().names()
-        check_columns(columns, path)
-        rows = frame.select(pl.len()).collect().item()
+    with _parquet_errors(path):
+        frame, rows = scan_parquet(path, files)
         if rows <= IN_MEMORY:
             return from_table(frame.collect(), path)
-        return _stream(path, files, frame, rows)
+        return stream_scores(path, files, frame, rows)
+
+
+def read_parquet_table(path: Path, shards: list[Path] | None = None) -> pl.DataFrame | None:
+    """Read one Parquet file or several shards as one table, unchecked; None if it is too large.
+
+    Parameters
+    ----------
+    path : Path
+        The file, or the directory of the shards.
+    shards : list of Path, optional
+        The files of a directory.
+    """
+    with _parquet_errors(path):
+        frame, rows = scan_parquet(path, shards or [path])
+        return frame.collect() if rows <= IN_MEMORY else None
+
+
+def scan_parquet(path: Path, files: list[Path]) -> tuple[pl.LazyFrame, int]:
+    """Open Parquet files without reading their rows, and count these.
+
+    Parameters
+    ----------
+    path : Path
+        The file, or the directory of the shards, for messages.
+    files : list of Path
+        The file, or the shards.
+    """
+    frame = pl.scan_parquet(files)
+    check_columns(frame.collect_schema().names(), path)
+    return frame, frame.select(pl.len()).collect().item()
+
+
+@contextmanager
+def _parquet_errors(path: Path) -> Iterator[None]:
+    """Turn errors of polars into errors that name the file."""
+    try:
+        yield
     except pl.exceptions.DuplicateError as error:
         raise InputError(
             f"{path}: two columns of the same name ({first_line(error)}); keep one",
@@ -58,7 +93,20 @@ def read_parquet(path: Path, shards: list[Path] | None = None) -> ScoreSource:
         ) from None
 
 
-def _stream(path: Path, files: list[Path], frame: pl.LazyFrame, rows: int) -> ScoreStream:
+def stream_scores(path: Path, files: list[Path], frame: pl.LazyFrame, rows: int) -> ScoreStream:
+    """Read the mated scores of a table, and the others when they are asked for.
+
+    Parameters
+    ----------
+    path : Path
+        The file, or the directory of the shards, for messages.
+    files : list of Path
+        The file, or the shards.
+    frame : polars.LazyFrame
+        The rows, from these files.
+    rows : int
+        How many rows there are.
+    """
     is_mated, is_nonmated = _sides(path, files, frame)
     rows_of_mated = frame.filter(is_mated).select("score").collect(engine="streaming")
     mated = as_scores(rows_of_mated["score"].to_numpy(), f"{path}: mated")

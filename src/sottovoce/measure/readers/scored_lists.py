@@ -25,6 +25,17 @@ _ENDS = (WORDS[0], WORDS[2])
 def read_scored_list(scores: Path, trials: Path, utt2spk: Path | None = None) -> Scores:
     """Read a score file with its trials file, each in Kaldi's or VoxCeleb's form.
 
+    Parameters
+    ----------
+    scores, trials, utt2spk : Path
+        The files; see :func:`read_joined_lists`.
+    """
+    return from_table(read_joined_lists(scores, trials, utt2spk), scores)
+
+
+def read_joined_lists(scores: Path, trials: Path, utt2spk: Path | None = None) -> pl.DataFrame:
+    """Read a score file with its trials file as one table.
+
     ``utt2spk`` (lines ``utterance speaker``) tells who speaks in each trial, for resampling by
     speaker; an id that is not in it is taken for a speaker's own.
 
@@ -52,7 +63,7 @@ def read_scored_list(scores: Path, trials: Path, utt2spk: Path | None = None) ->
     table = scored.join(keyed.drop(LINE), on=PAIR, how="inner", maintain_order="left")
     if utt2spk is not None:
         table = _with_speakers(table, utt2spk)
-    return from_table(table, scores)
+    return table
 
 
 # =========================================================================================== forms

@@ -29,6 +29,19 @@ BAD_LABEL = "label is neither mated nor nonmated"
 def from_table(table: pl.DataFrame, path: Path) -> Scores:
     """Check a table of scores and split it by label.
 
+    Parameters
+    ----------
+    table : polars.DataFrame
+        Columns ``score`` and ``label``; optionally ids and speakers.
+    path : Path
+        Where it comes from, for messages.
+    """
+    return scores_of(check_table(table, path), path)
+
+
+def check_table(table: pl.DataFrame, path: Path) -> pl.DataFrame:
+    """Check a table of scores; add the columns ``VALUE`` and ``MATED_ROW``.
+
     Messages give the line in the column ``LINE``; without one, rows count from 1.
 
     Parameters
@@ -64,7 +77,20 @@ def from_table(table: pl.DataFrame, path: Path) -> Scores:
     if set(IDS) <= set(table.columns):
         repeated = values.filter(~pl.struct(IDS).is_first_distinct())
         refuse(repeated, "the same enrol and trial again", path, code="duplicate-id")
-    mated, nonmated = values.filter(MATED_ROW), values.filter(~pl.col(MATED_ROW))
+    return values
+
+
+def scores_of(table: pl.DataFrame, path: Path) -> Scores:
+    """Split a table by label.
+
+    Parameters
+    ----------
+    table : polars.DataFrame
+        Rows of what :func:`check_table` returns.
+    path : Path
+        Where it comes from, for messages.
+    """
+    mated, nonmated = table.filter(MATED_ROW), table.filter(~pl.col(MATED_ROW))
     dtype = np.float32 if table.schema["score"] == pl.Float32 else np.float64
     return Scores(
         mated[VALUE].to_numpy().astype(dtype),

@@ -1,0 +1,147 @@
+"""How often paired differences raise a false alarm, hold the true difference, and find one.
+
+    uv run python benchmarks/paired_coverage.py                 # all rows, twenty CPU minutes
+    uv run python benchmarks/paired_coverage.py --row equal-20  # some rows
+    uv run python benchmarks/paired_coverage.py --sets 100      # fewer sets per row
+
+Simulated systems score the same trials of the same speakers. Half of the variance of speakers and
+trials is common to all systems, half is their own. The true difference is that of sets so large
+that their own error is negligible.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sottovoce.core.types import FloatArray
+from sottovoce.measure import Scores, Speakers, compare_scores, measure_scores, pair_sets
+
+MEASURES = ("eer", "rocch_eer", "cllr", "min_cllr", "d_ece", "d_sys", "tpr_at_fpr_0.01")
+REPLICATES = 200
+SHARED = 0.5
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table."""
+
+    title: str
+    distances: tuple[float, ...]
+    """Of mated from non-mated scores, one per system."""
+    speakers: int
+    utterances: int = 10
+    known: bool = True
+    """Whether the speakers are known; otherwise the trials are independent and paired by id."""
+
+
+ROWS = {
+    "equal-6": Row("equal, 6 speakers, d′ = 1.5", (1.5, 1.5), 6),
+    "equal-10": Row("equal, 10 speakers, d′ = 1", (1.0, 1.0), 10),
+    "equal-20": Row("equal, 20 speakers, d′ = 1", (1.0, 1.0), 20),
+    "equal-20-apart": Row("equal, 20 speakers, EER 4 %", (3.4, 3.4), 20),
+    "equal-20-nothing": Row("equal, 20 speakers, d′ = 0", (0.0, 0.0), 20),
+    "equal-60": Row("equal, 60 speakers, d′ = 1.5", (1.5, 1.5), 60),
+    "equal-trials": Row("equal, 200 + 1000 independent trials, d′ = 1", (1.0, 1.0), 0, known=False),
+    "three-20": Row("three equal systems, 20 speakers, d′ = 1", (1.0, 1.0, 1.0), 20),
+    "differ-10": Row("d′ = 1 and 1.5, 10 speakers", (1.0, 1.5), 10),
+    "differ-20-low": Row("d′ = 0 and 1, 20 speakers", (0.0, 1.0), 20),
+    "differ-20": Row("d′ = 1 and 1.5, 20 speakers", (1.0, 1.5), 20),
+    "differ-20-apart": Row("d′ = 2.2 and 3.4, 20 speakers", (2.2, 3.4), 20),
+    "differ-60": Row("d′ = 1 and 1.5, 60 speakers", (1.0, 1.5), 60),
+}
+
+
+def mixed(common: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Noise of one system, of which a share is common to all."""
+    noise = rng.normal(0, 1, common.shape)
+    return np.asarray(np.sqrt(SHARED) * common + np.sqrt(1 - SHARED) * noise)
+
+
+def systems(row: Row, rng: np.random.Generator) -> list[Scores]:
+    """Score sets of the systems of a row."""
+    return _by_speaker(row, rng) if row.known else _by_trial(row, rng)
+
+
+def _by_trial(
+    row: Row, rng: np.random.Generator, mated: int = 200, nonmated: int = 1000
+) -> list[Scores]:
+    common = rng.normal(0, 1, mated), rng.normal(0, 1, nonmated)
+    return [
+        Scores(distance + mixed(common[0], rng), mixed(common[1], rng), name=str(number))
+        for number, distance in enumerate(row.distances)
+    ]
+
+
+def _by_speaker(row: Row, rng: np.random.Generator) -> list[Scores]:
+    n = row.speakers
+    who = np.repeat(np.arange(n), row.utterances)
+    enrol, trial = np.where(~np.eye(n, dtype=bool))
+    numbers = Speakers(who, enrol, trial, n, np.array([f"{k:04d}" for k in range(n)]))
+    common = [rng.normal(0, 1, size) for size in (n, len(who), len(enrol), len(enrol))]
+    sets = []
+    for number, distance in enumerate(row.distances):
+        ease, within, pair, noise = (mixed(part, rng) for part in common)
+        mated = distance + 0.5 * ease[who] + 0.87 * within
+        nonmated = 0.35 * (ease[enrol] + ease[trial]) + 0.3 * pair + 0.8 * noise
+        sets.append(Scores(mated, nonmated, speakers=numbers, name=str(number)))
+    return sets
+
+
+def true_differences(row: Row) -> dict[str, float]:
+    """Differences of the first two systems; 0 for equal ones."""
+    if len(set(row.distances)) == 1:
+        return dict.fromkeys(MEASURES, 0.0)
+    large = Row("", row.distances, 1200, 100)
+    values = [
+        measure_scores(scores, interval=None, only=MEASURES).measures
+        for scores in systems(large, np.random.default_rng(0))
+    ]
+    return {
+        name: (values[0][name].value or 0.0) - (values[1][name].value or 0.0) for name in MEASURES
+    }
+
+
+def run(row: Row, sets: int) -> tuple[dict[str, int], dict[str, int]]:
+    """How many sets held the truth in all intervals, and in how many an interval excluded zero."""
+    truth = true_differences(row)
+    held, excluded = dict.fromkeys(MEASURES, 0), dict.fromkeys(MEASURES, 0)
+    rng = np.random.default_rng(1)
+    for seed in range(sets):
+        paired = pair_sets(systems(row, rng), same_trials=True)
+        comparison = compare_scores(paired, only=MEASURES, replicates=REPLICATES, seed=seed)
+        for name, differences in comparison.differences.items():
+            ends = [
+                (d.low, d.high) for d in differences if d.low is not None and d.high is not None
+            ]
+            held[name] += all(low <= truth[name] <= high for low, high in ends)
+            excluded[name] += any(low > 0 or high < 0 for low, high in ends)
+    return held, excluded
+
+
+def print_rows(names: Sequence[str], sets: int) -> None:
+    """Print coverage and, in brackets, how often a difference was claimed."""
+    print(f"| {sets} sets per row | " + " | ".join(MEASURES) + " | CPU s |")
+    print("|---|" + "---|" * (len(MEASURES) + 1))
+    for name in names:
+        start = time.process_time()
+        held, excluded = run(ROWS[name], sets)
+        cells = [f"{held[m] / sets:.1%} ({excluded[m] / sets:.1%})" for m in MEASURES]
+        seconds = time.process_time() - start
+        print(f"| {ROWS[name].title} | " + " | ".join(cells) + f" | {seconds:.0f} |", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--row", action="append", choices=ROWS, help="default all")
+    parser.add_argument("--sets", type=int, default=500)
+    arguments = parser.parse_args()
+    print_rows(arguments.row or list(ROWS), arguments.sets)
+
+
+if __name__ == "__main__":
+    main()
