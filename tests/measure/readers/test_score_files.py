@@ -46,7 +46,7 @@ def test_rows_in_any_order_are_paired_by_id(systems: list[Scores], tmp_path: Pat
     assert paired.paired_by == "trial"
     assert paired.left_out == (0, 0)
     order = np.argsort([str(i) for i in range(len(systems[0].mated))])
-    by_id = np.lexsort((order.argsort(), [i % 7 for i in range(len(order))]))
+    by_id = np.lexsort(np.array([order.argsort(), np.arange(len(order)) % 7]))
     for scores, expected in zip(paired.sets, systems, strict=True):
         np.testing.assert_allclose(scores.mated, expected.mated[by_id])
 
