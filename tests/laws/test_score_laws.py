@@ -29,6 +29,7 @@ from sottovoce.measure import (
     rocch_eer,
     tpr_at_fpr,
 )
+from sottovoce.measure.detection_cost import OperatingPoint, min_dcf
 from sottovoce.measure.disclosure import FULL_DISCLOSURE, TAGS
 
 Floats = NDArray[np.floating[Any]]
@@ -55,6 +56,7 @@ MEASURES: dict[str, Callable[[Source], Number]] = {
     "d_ece": lambda scores: disclosure(scores).d_ece,
     "worst_case": lambda scores: disclosure(scores).worst_case_log10_lr,
     "tag": lambda scores: float(list(TAGS).index(disclosure(scores).tag)),
+    "min_dcf": lambda scores: min_dcf(scores, OperatingPoint(0.2)),
     "attainable": lambda scores: disclosure(scores).attainable_log10_lr,
 }
 
@@ -62,11 +64,17 @@ EVERY = tuple(MEASURES)
 THRESHOLD = tuple(name for name in MEASURES if name != "cllr")
 """See the order of scores only."""
 SYMMETRIC = ("eer", "rocch_eer", "cllr", "min_cllr", "d_ece", "worst_case", "tag", "attainable")
-"""Treat both classes alike (ECE and TPR have a side: they are tested apart)."""
-DUPLICATION_FREE = ("eer", "rocch_eer", "tpr_at_fpr", "cllr", "min_cllr", "ece", "d_ece")
+"""Treat both classes alike (ECE, TPR and minDCF have a side: they are tested apart)."""
+DUPLICATION_FREE = ("eer", "rocch_eer", "tpr_at_fpr", "cllr", "min_cllr", "ece", "d_ece", "min_dcf")
 """See shares only (the worst case grows with the number of scores)."""
-NO_EVIDENCE = {"eer": 0.5, "rocch_eer": 0.5, "min_cllr": 1.0, "d_ece": 0.0}
-FULL_EVIDENCE = {"eer": 0.0, "rocch_eer": 0.0, "min_cllr": 0.0, "d_ece": FULL_DISCLOSURE}
+NO_EVIDENCE = {"eer": 0.5, "rocch_eer": 0.5, "min_cllr": 1.0, "d_ece": 0.0, "min_dcf": 1.0}
+FULL_EVIDENCE = {
+    "eer": 0.0,
+    "rocch_eer": 0.0,
+    "min_cllr": 0.0,
+    "d_ece": FULL_DISCLOSURE,
+    "min_dcf": 0.0,
+}
 
 
 def same(names: Iterable[str], one: Source, other: Source) -> None:
@@ -150,6 +158,13 @@ def test_a_change_of_unit_changes_no_linkability(scores: Scores, power: int) -> 
 @given(scores=SETS)
 def test_swapped_classes_with_negated_scores_are_the_same_evidence(scores: Scores) -> None:
     alike(SYMMETRIC, Scores(-scores.nonmated, -scores.mated), scores)
+
+
+@given(scores=SETS)
+def test_swapped_classes_swap_prior_and_costs(scores: Scores) -> None:
+    swapped = Scores(-scores.nonmated, -scores.mated)
+    value = min_dcf(scores, OperatingPoint(0.2, 3, 2))
+    assert min_dcf(swapped, OperatingPoint(0.8, 2, 3)) == pytest.approx(value, abs=1e-12)
 
 
 @given(scores=SETS)

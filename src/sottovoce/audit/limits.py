@@ -68,7 +68,7 @@ class Limit:
             raise UsageError(
                 f'{name}: {requirement!r} is no limit; write e.g. "< 0.05"', code="malformed"
             )
-        known = list(Reidentification.CURVES if "population" in conditions else MEASURES)
+        known = list(Reidentification.CURVES) if "population" in conditions else MEASURES.defaults()
         if measure not in known:
             raise UsageError(
                 f"{name}: {did_you_mean('figure', measure, known)}", code="unknown-name"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from sottovoce.cli.measure_options import chosen_measures, operating_point_options
 from sottovoce.cli.options import (
     JsonCommand,
     figures_option,
@@ -15,7 +16,6 @@ from sottovoce.cli.options import (
     only_option,
     progress_bar,
     provenance,
-    split_names,
     write_json,
 )
 from sottovoce.core.files import without_ending
@@ -43,6 +43,7 @@ MAX_SETS = 6
 )
 @figures_option
 @only_option
+@operating_point_options
 @interval_options
 @json_option
 def command(
@@ -51,6 +52,9 @@ def command(
     utt2spk: Path | None,
     figures: Path | None,
     only: str | None,
+    prior: str | None,
+    costs: str | None,
+    threshold: str | None,
     interval: float,
     no_interval: bool,
     resamples: int | None,
@@ -84,6 +88,7 @@ def command(
     if not 2 <= len(scores) <= MAX_SETS:
         raise click.UsageError(f"name 2 to {MAX_SETS} score files; use measure for a single one")
     confidence = None if no_interval else interval
+    measures = chosen_measures(only, prior, costs, threshold)
     files = [
         read_score_file(path, trials=list_of_trials, utt2spk=utt2spk)
         for path, list_of_trials in zip(scores, _trials_of_each(scores, trials), strict=True)
@@ -99,7 +104,7 @@ def command(
                 source,
                 interval=confidence,
                 replicates=resamples,
-                only=split_names(only),
+                only=measures,
                 seed=seed,
                 progress=progress,
             )
@@ -109,7 +114,7 @@ def command(
             paired,
             interval=confidence,
             replicates=resamples,
-            only=split_names(only),
+            only=measures,
             seed=seed,
             progress=progress,
         )
@@ -119,7 +124,7 @@ def command(
     if json_to is not None:
         origin = provenance(
             [*scores, *trials, *([] if utt2spk is None else [utt2spk])],
-            only=split_names(only),
+            only=measures,
             interval=confidence,
             resamples=resamples,
             seed=seed,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from sottovoce.cli.measure_options import chosen_measures, operating_point_options
 from sottovoce.cli.options import (
     JsonCommand,
     figures_option,
@@ -14,7 +15,6 @@ from sottovoce.cli.options import (
     only_option,
     progress_bar,
     provenance,
-    split_names,
     write_json,
 )
 
@@ -36,6 +36,7 @@ from sottovoce.cli.options import (
 )
 @figures_option
 @only_option
+@operating_point_options
 @interval_options
 @json_option
 def command(
@@ -45,6 +46,9 @@ def command(
     utt2spk: Path | None,
     figures: Path | None,
     only: str | None,
+    prior: str | None,
+    costs: str | None,
+    threshold: str | None,
     interval: float,
     no_interval: bool,
     resamples: int | None,
@@ -65,7 +69,7 @@ def command(
         raise click.UsageError("name one score file, or --example for the built-in scores")
     if example and (trials or utt2spk):
         raise click.UsageError("--example has its own trials; leave --trials and --utt2spk out")
-    names = split_names(only)
+    names = chosen_measures(only, prior, costs, threshold)
     confidence = None if no_interval else interval
     source = (
         example_scores() if scores is None else read_scores(scores, trials=trials, utt2spk=utt2spk)

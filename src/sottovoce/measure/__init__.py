@@ -17,6 +17,13 @@ from sottovoce.findings import (
     Similarity,
 )
 from sottovoce.measure.calibration import Calibration, calibrate
+from sottovoce.measure.detection_cost import (
+    ErrorRates,
+    OperatingPoint,
+    dcf,
+    error_rates,
+    min_dcf,
+)
 from sottovoce.measure.disclosure import (
     Disclosure,
     EceProfile,
@@ -40,8 +47,10 @@ __all__ = [
     "Comparison",
     "Disclosure",
     "EceProfile",
+    "ErrorRates",
     "Estimate",
     "Linkability",
+    "OperatingPoint",
     "PairedScores",
     "Reidentification",
     "ReidentificationSettings",
@@ -54,13 +63,16 @@ __all__ = [
     "calibrate",
     "cllr",
     "compare_scores",
+    "dcf",
     "disclosure",
     "ece_profile",
     "eer",
+    "error_rates",
     "f0_correlation",
     "linkability",
     "measure_scores",
     "min_cllr",
+    "min_dcf",
     "pair_sets",
     "reidentify",
     "roc",

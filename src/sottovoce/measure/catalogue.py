@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +12,14 @@ import numpy as np
 
 from sottovoce.core.registry import Registry
 from sottovoce.measure.calibration import Blocks, oracle_blocks
+from sottovoce.measure.detection_cost import (
+    OperatingPoint,
+    check_threshold,
+    dcf,
+    error_rates,
+    min_dcf_of,
+    require_dcf,
+)
 from sottovoce.measure.disclosure import (
     FULL_DISCLOSURE,
     chance_worst_case,
@@ -73,6 +82,8 @@ class Measure:
     """``%`` for shares, ``bits``, or nothing."""
     needs: frozenset[Need] = frozenset()
     """What the tally must hold besides counts."""
+    thresholds: tuple[float, ...] = ()
+    """Scores that the tally must be cut at."""
     bounds: tuple[float, float] = (0.0, 1.0)
     """Smallest and largest value; intervals are clipped to them."""
     method: Method = "centred"
@@ -83,6 +94,8 @@ class Measure:
     """Raises :class:`~sottovoce.core.errors.TooFewError` if data are too few for this number."""
     sampled_chance: Callable[[Tally, np.random.Generator], float] | None = None
     """The chance level where it depends on how many scores there are; replaces ``chance``."""
+    by_default: bool = True
+    """Whether it is computed where no measures are named."""
     chance_stream: int = 0
     """Number of the random stream behind ``sampled_chance``, so that measures do not share one."""
     remark: str = ""
@@ -93,15 +106,90 @@ class Measure:
         return f"{'lower' if self.lower_discloses else 'higher'} = more disclosed"
 
 
-MEASURES: Registry[Measure] = Registry("measure", group="sottovoce.measures")
-"""Score measures by name."""
-
 _UNBOUNDED = float("inf")
+
+
+class MeasureRegistry(Registry[Measure]):
+    """Score measures by name, and families of measures whose names end in numbers.
+
+    ``min_dcf_0.05`` is a member of the family ``min_dcf``: its numbers are separated by ``_``.
+
+    >>> MEASURES["fmr_at_1.50"].name
+    'fmr_at_1.5'
+    """
+
+    def __init__(self, kind: str, *, group: str) -> None:
+        super().__init__(kind, group=group)
+        self._families: dict[str, Callable[..., Measure]] = {}
+
+    def add_family(self, name: str, make: Callable[..., Measure], *members: float) -> None:
+        """Register a family of measures.
+
+        Parameters
+        ----------
+        name : str
+            What all names of its measures start with.
+        make : callable
+            Makes a measure from the numbers in its name.
+        *members : float
+            Measures with one number that are registered at once.
+        """
+        self._families[name] = make
+        for number in members:
+            measure = make(number)
+            self.add(measure.name, measure)
+
+    def member(self, family: str, *numbers: float) -> Measure:
+        """Return a measure of a family.
+
+        Parameters
+        ----------
+        family : str
+            Name of the family.
+        *numbers : float
+            What its measures differ in.
+
+        Raises
+        ------
+        InputError
+            ``out-of-range`` for numbers that the family does not take.
+        """
+        return self._families[family](*numbers)
+
+    def defaults(self) -> list[str]:
+        """Return the names of the measures that are computed where none are named."""
+        return [name for name in self if self[name].by_default]
+
+    def __getitem__(self, name: str) -> Measure:
+        member = None if name in self._added else self._member(name)
+        return super().__getitem__(name) if member is None else member
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(name) or (
+            isinstance(name, str) and self._member(name) is not None
+        )
+
+    def _member(self, name: str) -> Measure | None:
+        for family, make in self._families.items():
+            ending = name.removeprefix(f"{family}_")
+            if ending != name and re.fullmatch(_NUMBERS, ending):
+                try:
+                    return make(*map(float, ending.split("_")))
+                except TypeError:  # more numbers than this family has
+                    return None
+        return None
+
+
+_NUMBER = r"-?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?"
+_NUMBERS = rf"{_NUMBER}(_{_NUMBER}){{0,2}}"
+
+MEASURES = MeasureRegistry("measure", group="sottovoce.measures")
+"""Score measures by name."""
 
 
 def _tpr_measure(fpr: float) -> Measure:
     return Measure(
-        f"tpr_at_fpr_{fpr}",
+        f"tpr_at_fpr_{_written(fpr)}",
         f"TPR at FPR {100 * fpr:g} %",
         lower_discloses=False,
         chance=fpr,
@@ -111,6 +199,96 @@ def _tpr_measure(fpr: float) -> Measure:
         check=lambda source: require_fpr(source.n_nonmated, fpr),
     )
 
+
+def _written(number: float) -> str:
+    """A number as it stands in the name of a measure."""
+    return f"{number:.12g}"
+
+
+def _at_point(point: OperatingPoint) -> str:
+    """An operating point as it stands in the name of a measure."""
+    numbers = [point.prior]
+    if (point.cost_miss, point.cost_false_alarm) != (1, 1):
+        numbers += [point.cost_miss, point.cost_false_alarm]
+    return "_".join(map(_written, numbers))
+
+
+def _described(point: OperatingPoint) -> str:
+    """An operating point in the label of a measure."""
+    costs = f", costs {point.cost_miss:g}:{point.cost_false_alarm:g}"
+    return f"π = {point.prior:g}{costs if point.cost_miss != point.cost_false_alarm else ''}"
+
+
+def _min_dcf_measure(prior: float, cost_miss: float = 1, cost_false_alarm: float = 1) -> Measure:
+    point = OperatingPoint(prior, cost_miss, cost_false_alarm)
+    return Measure(
+        f"min_dcf_{_at_point(point)}",
+        f"minDCF at {_described(point)}",
+        lower_discloses=True,
+        chance=1.0,
+        compute=lambda evidence: min_dcf_of(evidence.blocks, point),
+        method="reflected",
+        zero_width="separated",
+        check=lambda source: require_dcf(len(source.mated), source.n_nonmated, point),
+    )
+
+
+def _dcf_measure(prior: float, cost_miss: float = 1, cost_false_alarm: float = 1) -> Measure:
+    point = OperatingPoint(prior, cost_miss, cost_false_alarm)
+    return Measure(
+        f"dcf_{_at_point(point)}",
+        f"DCF at {_described(point)}",
+        lower_discloses=True,
+        chance=1.0,
+        compute=lambda evidence: dcf(evidence.tally, point),
+        thresholds=(point.threshold,),
+        bounds=(0.0, 1.0 + max(point.odds, 1 / point.odds)),
+        remark=_TAKEN_FOR_LLRS,
+    )
+
+
+def _fmr_measure(threshold: float) -> Measure:
+    check_threshold(threshold)
+    return Measure(
+        f"fmr_at_{_written(threshold)}",
+        f"FMR at {threshold:g}",
+        lower_discloses=True,
+        chance=0.5,
+        compute=lambda evidence: error_rates(evidence.tally, [threshold])[0].false_match,
+        unit="%",
+        thresholds=(threshold,),
+        zero_width="share",
+        sampled_chance=lambda tally, rng: _accepted_share(tally, threshold),
+        remark=_POOLED_CHANCE,
+    )
+
+
+def _fnmr_measure(threshold: float) -> Measure:
+    check_threshold(threshold)
+    return Measure(
+        f"fnmr_at_{_written(threshold)}",
+        f"FNMR at {threshold:g}",
+        lower_discloses=True,
+        chance=0.5,
+        compute=lambda evidence: error_rates(evidence.tally, [threshold])[0].false_non_match,
+        unit="%",
+        thresholds=(threshold,),
+        zero_width="share",
+        sampled_chance=lambda tally, rng: 1 - _accepted_share(tally, threshold),
+        remark=_POOLED_CHANCE,
+    )
+
+
+def _accepted_share(tally: Tally, threshold: float) -> float:
+    """Share of all pairs that a threshold accepts, both classes counting the same."""
+    (rates,) = error_rates(tally, [threshold])
+    return (rates.false_match + 1 - rates.false_non_match) / 2
+
+
+_TAKEN_FOR_LLRS = (
+    "takes the scores for natural-log likelihood ratios; means little for other scores"
+)
+_POOLED_CHANCE = "chance is the rate if both classes had the scores of all pairs"
 
 for _measure in (
     Measure(
@@ -142,7 +320,7 @@ for _measure in (
         unit="bits",
         needs=frozenset({"costs"}),
         bounds=(0.0, _UNBOUNDED),
-        remark="takes the scores for natural-log likelihood ratios; means little for other scores",
+        remark=_TAKEN_FOR_LLRS,
     ),
     Measure(
         "min_cllr",
@@ -191,6 +369,10 @@ for _measure in (
         chance_stream=1,
         remark="chance is the mean over shuffled labels: what the histogram shows without evidence",
     ),
-    *(_tpr_measure(fpr) for fpr in (0.01, 0.001, 0.0001)),
 ):
     MEASURES.add(_measure.name, _measure)
+MEASURES.add_family("tpr_at_fpr", _tpr_measure, 0.01, 0.001, 0.0001)
+MEASURES.add_family("min_dcf", _min_dcf_measure, 0.05, 0.01)
+MEASURES.add_family("dcf", _dcf_measure, 0.05, 0.01)
+MEASURES.add_family("fmr_at", _fmr_measure)
+MEASURES.add_family("fnmr_at", _fnmr_measure)

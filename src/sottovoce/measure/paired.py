@@ -73,7 +73,7 @@ def compare_scores(
     if interval is not None:
         check_confidence(interval)
     paired = sets if isinstance(sets, PairedScores) else pair_sets(sets)
-    measures = [MEASURES[name] for name in (MEASURES if only is None else only)]
+    measures = [MEASURES[name] for name in (MEASURES.defaults() if only is None else only)]
     plan = plan_together(paired, interval, replicates)
     results = draw_together(paired, measures, plan, seed=seed, progress=progress)
     warnings = list(paired.warnings)

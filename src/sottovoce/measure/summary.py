@@ -93,7 +93,7 @@ def measure_scores(
     """
     if interval is not None:
         check_confidence(interval)
-    chosen = [MEASURES[name] for name in (MEASURES if only is None else only)]
+    chosen = [MEASURES[name] for name in (MEASURES.defaults() if only is None else only)]
     refusals = {measure.name: reason for measure in chosen if (reason := refusal(measure, scores))}
     usable = [measure for measure in chosen if measure.name not in refusals]
     resampling = None
@@ -156,7 +156,8 @@ def tally_for(measures: Sequence[Measure], scores: ScoreSource, plan: Resampling
     bins = default_bins(len(scores.mated)) if "bins" in needs else 0
     trials = len(scores.mated) + scores.n_nonmated
     loops = acceleration.loops_for(trials * plan.replicates) if plan else None
-    return Tally.of(scores, bins=bins, costs="costs" in needs, loops=loops)
+    thresholds = [threshold for measure in measures for threshold in measure.thresholds]
+    return Tally.of(scores, bins=bins, thresholds=thresholds, costs="costs" in needs, loops=loops)
 
 
 def plan_resampling(scores: ScoreSource, confidence: float, replicates: int | None) -> Resampling:

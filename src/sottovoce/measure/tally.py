@@ -15,7 +15,7 @@ Cuts may be added anywhere (histogram edges are), which splits cells and changes
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import ModuleType
@@ -119,6 +119,7 @@ class Tally:
         source: ScoreSource,
         *,
         bins: int = 0,
+        thresholds: Sequence[float] = (),
         costs: bool = False,
         loops: ModuleType | None = None,
     ) -> Tally:
@@ -130,19 +131,22 @@ class Tally:
             The scores, in memory or streamed.
         bins : int, default 0
             Adds the edges of that many equal bins over the whole range to the cuts.
+        thresholds : sequence of float, optional
+            Added to the cuts, so that :meth:`counts_below` them is known.
         costs : bool, default False
             Add what C_llr needs: a logarithm a score, several times the price of counting.
         loops : module, optional
             Compiled loops, from :func:`~sottovoce.measure.acceleration.loops_for`.
         """
         edges = make_edges(source.low, source.high, bins) if bins else None
+        added = _with_thresholds(edges, thresholds)
         if len(source.mated) <= source.n_nonmated:
-            cuts = make_cuts(source.mated, edges)
+            cuts = make_cuts(source.mated, added)
             chunks = source.nonmated_chunks()
             return cls.on(cuts, source.mated, chunks, edges=edges, costs=costs, loops=loops)
         # copied: a source may fill the same buffer again for its next chunk
         few = np.concatenate([chunk.copy() for chunk in source.nonmated_chunks()])
-        cuts = make_cuts(few, edges)
+        cuts = make_cuts(few, added)
         return cls.on(cuts, source.mated, [few], edges=edges, costs=costs, loops=loops)
 
     @classmethod
@@ -254,6 +258,23 @@ class Tally:
     def _gaps_are_nonmated(self) -> bool:
         return not self.mated[::2].any()
 
+    def counts_below(self, threshold: float) -> tuple[float, float]:
+        """Mated and non-mated scores below a threshold.
+
+        Parameters
+        ----------
+        threshold : float
+            One of the cuts.
+        """
+        i = int(np.searchsorted(self.cuts, threshold))
+        if i == len(self.cuts) or self.cuts[i] != threshold:
+            raise InputError(
+                f"this tally is not cut at {threshold:g}; make it with Tally.of(…, thresholds=…)",
+                code="missing-cuts",
+            )
+        mated, nonmated = self.cumulative
+        return mated[2 * i].item(), nonmated[2 * i].item()
+
     def binned(self) -> tuple[Counts, Counts]:
         """Mated and non-mated counts per histogram bin [eᵢ, eᵢ₊₁), the last one closed."""
         if self.edges is None:
@@ -291,6 +312,16 @@ def make_edges(low: float, high: float, bins: int) -> NDArray[np.float64]:
             code="too-close",
         )
     return edges
+
+
+def _with_thresholds(
+    edges: NDArray[np.float64] | None, thresholds: Sequence[float]
+) -> NDArray[np.float64] | None:
+    """Histogram edges with thresholds among the inner ones, for the cuts only."""
+    if not len(thresholds):
+        return edges
+    inner = np.array([]) if edges is None else edges[1:-1]
+    return np.concatenate(([-np.inf], np.union1d(inner, thresholds), [np.inf]))
 
 
 def make_cuts(scores: RealArray, edges: NDArray[np.float64] | None = None) -> NDArray[np.float64]:

@@ -124,9 +124,11 @@ def summary_remarks(summary: ScoreSummary) -> list[str]:
         lines.append(_worst_case(summary, worst))
     if summary.interval:
         lines.append(_interval_remark(summary.interval))
+    labels_by_note: dict[str, list[str]] = {}
     for name, estimate in summary.measures.items():
         if estimate.note:
-            lines.append(f"{MEASURES[name].label}: {estimate.note}.")
+            labels_by_note.setdefault(estimate.note, []).append(MEASURES[name].label)
+    lines += [f"{', '.join(labels)}: {note}." for note, labels in labels_by_note.items()]
     return lines
 
 

@@ -50,15 +50,15 @@ _DEFAULT_LENGTHS = "1,3,30"
 
 
 def _describe_scores() -> dict[str, Json]:
-    """A body of scores, or a form with Kaldi's files."""
+    """A body of scores, or a form with lists in Kaldi's or VoxCeleb's form."""
     body = describe_body(
         "application/octet-stream",
         "Scores: .npz, .csv, .tsv or .parquet, recognised by the content.",
     )
     form = describe_form(
-        scores="Scores as above; with trials, lines of Kaldi: enrol trial score.",
-        trials="Lines of Kaldi: enrol trial target, or nontarget.",
-        utt2spk="Lines of Kaldi: utterance speaker.",
+        scores="Scores as above; with trials, lines: enrol trial score, or score enrol trial.",
+        trials="Lines: enrol trial target|nontarget, or 1|0 enrol trial.",
+        utt2spk="Lines: utterance speaker.",
         optional=["trials", "utt2spk"],
     )
     match body["requestBody"], form["requestBody"]:
@@ -77,7 +77,11 @@ def _describe_scores() -> dict[str, Json]:
 async def measure(
     request: Request,
     only: Annotated[
-        str | None, Query(description="Names of measures, separated by commas.")
+        str | None,
+        Query(
+            description="Names of measures, separated by commas; some take numbers, such as "
+            "min_dcf_0.001 or fmr_at_0.5."
+        ),
     ] = None,
     interval: Interval = 0.95,
     resamples: Annotated[int | None, Resamples] = None,
