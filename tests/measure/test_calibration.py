@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.optimize import isotonic_regression
 
 from sottovoce.measure import Scores, Tally, calibrate
 from sottovoce.measure.calibration import Blocks, block_llrs, laplace_blocks, oracle_blocks, pool
@@ -54,6 +55,45 @@ def test_large_counts_are_compared_exactly() -> None:
     big = 3 * 10**9
     assert counts(blocks_of([(big, big), (big + 1, big + 1)])) == [(2 * big + 1, 2 * big + 1)]
     assert len(counts(blocks_of([(big, big + 10**4), (big + 10**4, big)]))) == 2
+
+
+def chain_of_violators(length: int) -> Blocks:
+    """Posteriors that rise up to one last step, which pools with them one after the other."""
+    odds = np.arange(1, length + 1, dtype=np.int64)
+    return Blocks(np.append(odds, 0), np.append(odds[::-1], 7 * length), np.arange(length + 1))
+
+
+def random_steps(seed: int) -> Blocks:
+    mated, nonmated = np.random.default_rng(seed).integers(0, 4, (2, 500))
+    return Blocks(mated, nonmated, np.arange(500))
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        chain_of_violators(300),
+        chain_of_violators(20_000),
+        *(random_steps(seed) for seed in range(5)),
+    ],
+    ids=lambda steps: str(len(steps.mated)),
+)
+def test_pooling_equals_isotonic_regression(steps: Blocks) -> None:
+    """Of scipy: an independent implementation; also where rounds pool one block each."""
+    blocks = pool(steps.mated, steps.nonmated)
+    weight = steps.mated + steps.nonmated
+    filled = weight > 0
+    fit = isotonic_regression(steps.mated[filled] / weight[filled], weights=weight[filled])
+    posterior = blocks.mated / (blocks.mated + blocks.nonmated)
+    of_step = np.searchsorted(blocks.first, np.flatnonzero(filled), side="right") - 1
+    np.testing.assert_allclose(posterior[of_step], fit.x, rtol=1e-12, atol=1e-15)
+    assert np.all(np.diff(posterior) > 0)
+
+
+def test_weighted_counts_keep_their_fractions() -> None:
+    """Where only one class is weighted; a chain, so that rounds and loop are both used."""
+    steps = chain_of_violators(300)
+    blocks = pool(steps.mated, (steps.nonmated + 0.25).astype(np.float64))
+    assert blocks.nonmated.sum() == pytest.approx(steps.nonmated.sum() + 0.25 * 301)
 
 
 def test_pooling_its_own_outcome_changes_nothing() -> None:

@@ -91,7 +91,7 @@ MEASURES: dict[str, Callable[[Scores | Tally], float]] = {
 @pytest.mark.parametrize("speakers", [FEW, 60, MANY])
 def test_a_resample_by_speaker_is_a_literal_one(speakers: int, dtype: Any) -> None:
     scores = trials_of(speakers, dtype=dtype)
-    tally = Tally.of(scores, bins=20, costs=True)
+    tally = Tally.of(scores, bins=20, costs=True, squares=True)
     rng = np.random.default_rng(5)
     for drawn in resample(scores, tally, replicates=4, rng=rng):
         literal = literally(scores, drawn_weights(drawn, scores))
@@ -110,7 +110,7 @@ def test_a_resample_by_speaker_is_a_literal_one(speakers: int, dtype: Any) -> No
 def test_given_weights_count_each_trial_by_its_speakers(speakers: int) -> None:
     scores = trials_of(speakers)
     assert scores.speakers is not None
-    tally = Tally.of(scores, costs=True)
+    tally = Tally.of(scores, costs=True, squares=True)
     weights = draw_weights(speakers, np.random.default_rng(3), 5)
     assert np.all(weights.sum(axis=0) == speakers)
     weights[:, 4] = 0
@@ -143,7 +143,7 @@ def test_speakers_are_drawn_with_replacement(speakers: int) -> None:
 @pytest.mark.usefixtures("engine")
 def test_the_same_seed_gives_the_same_resamples() -> None:
     scores = trials_of(FEW)
-    tally = Tally.of(scores, costs=True)
+    tally = Tally.of(scores, costs=True, squares=True)
 
     def first(seed: int) -> list[float]:
         rng = np.random.default_rng(seed)
@@ -184,7 +184,7 @@ def plain(mated: int, nonmated: int, seed: int = 0) -> Scores:
 
 
 def test_a_resample_by_trial_keeps_the_number_of_trials() -> None:
-    tally = Tally.of(plain(30, 200), costs=True)
+    tally = Tally.of(plain(30, 200), costs=True, squares=True)
     for drawn in resample(plain(30, 200), tally, replicates=20, rng=np.random.default_rng(0)):
         assert (drawn.n_mated, drawn.n_nonmated) == (30, 200)
         assert np.all(drawn.mated[tally.mated == 0] == 0)
@@ -193,7 +193,7 @@ def test_a_resample_by_trial_keeps_the_number_of_trials() -> None:
 
 def test_resamples_by_trial_scatter_as_literal_ones_do() -> None:
     scores = plain(60, 300)
-    tally = Tally.of(scores, costs=True)
+    tally = Tally.of(scores, costs=True, squares=True)
     rng = np.random.default_rng(1)
     drawn = list(resample(scores, tally, replicates=600, rng=rng))
     literal = [
@@ -209,7 +209,7 @@ def test_resamples_by_trial_scatter_as_literal_ones_do() -> None:
 
 def test_a_set_of_one_score_a_side_has_one_resample() -> None:
     scores = Scores([1.0], [0.0])
-    tally = Tally.of(scores, costs=True)
+    tally = Tally.of(scores, costs=True, squares=True)
     for drawn in resample(scores, tally, replicates=5, rng=np.random.default_rng(0)):
         assert eer(drawn) == 0.0
         assert cllr(drawn) == pytest.approx(cllr(scores))

@@ -10,10 +10,9 @@ from error_codes import raises_code
 from numpy.typing import NDArray
 
 from sottovoce.core.errors import InputError
-from sottovoce.measure import Scores, Tally, acceleration, measure_scores
-from sottovoce.measure import tally as tally_module
+from sottovoce.measure import Scores, Tally, counting, measure_scores
+from sottovoce.measure.counting import make_cuts, make_edges
 from sottovoce.measure.scores import CHUNK
-from sottovoce.measure.tally import make_cuts, make_edges
 
 Floats = NDArray[np.floating[Any]]
 
@@ -47,7 +46,8 @@ def test_cuts_are_the_scores_of_the_smaller_class() -> None:
 def test_pieces_of_any_size_give_the_literal_counts(
     chunk: int, dtype: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tally_module, "CHUNK", chunk)
+    monkeypatch.setattr(counting, "CHUNK", chunk)
+    monkeypatch.setattr(counting, "PIECE", chunk)
     rng = np.random.default_rng(chunk)
     mated = rng.normal(size=5).round(1).astype(dtype)
     nonmated = rng.normal(size=400).round(1).astype(dtype)
@@ -92,25 +92,12 @@ WIDE: dict[str, tuple[Any, Any]] = {
 
 
 @pytest.mark.parametrize("case", WIDE)
-def test_many_scores_of_a_very_wide_range_give_the_literal_counts(case: str, engine: str) -> None:
-    """The compiled loop divides the range of the cuts, which overflowed in float32."""
+def test_many_scores_of_a_very_wide_range_give_the_literal_counts(case: str) -> None:
+    """Counting divides the range of the cuts, which overflows in float32."""
     mated, few = WIDE[case]
     nonmated = np.resize(few, CHUNK + 1000)
-    loops = acceleration.loops_for(acceleration.ALWAYS)
-    tally = Tally.of(Scores(mated, nonmated), loops=loops)
+    tally = Tally.of(Scores(mated, nonmated))
     assert tally.nonmated.tolist() == literal_cells(tally.cuts, nonmated.astype(np.float64))
-
-
-def test_the_compiled_loop_declines_a_range_that_overflows() -> None:
-    """It would read out of bounds, which gives right counts as often as wrong ones."""
-    compiled = pytest.importorskip("sottovoce.measure.compiled", exc_type=ImportError)
-    for cuts in ([-3e38, 0.0, 3e38], [2e38, np.inf], [np.inf, np.inf]):
-        single = np.array(cuts, np.float32)
-        exact = np.isfinite(single)
-        assert compiled.count_cells(single, exact, np.zeros(10, np.float32))[0] == -1
-    narrow = np.array([-1e38, 0.0, 1e38], np.float32)
-    cells = compiled.count_cells(narrow, narrow == narrow, np.zeros(10, np.float32))
-    assert cells.tolist() == [0, 0, 0, 10, 0, 0, 0]
 
 
 @pytest.mark.parametrize("case", WIDE)
@@ -171,13 +158,15 @@ def test_tallies_on_different_cuts_do_not_add() -> None:
 
 def test_a_sum_has_costs_only_if_both_parts_have() -> None:
     scores = Scores([1, 2], [0, 1, 5])
-    plain, costly = Tally.of(scores), Tally.of(scores, costs=True)
+    plain, costly = Tally.of(scores), Tally.of(scores, costs=True, squares=True)
     assert (plain + costly).costs is None
     total = costly + costly
     assert total.costs is not None
     assert costly.costs is not None
     assert total.costs[0].total == 2 * costly.costs[0].total
-    assert total.costs[1].squares == 2 * costly.costs[1].squares
+    squares = costly.costs[1].squares
+    assert squares is not None
+    assert total.costs[1].squares == 2 * squares
 
 
 def test_a_sum_keeps_the_edges() -> None:
@@ -230,22 +219,9 @@ def test_make_cuts_sorts_and_drops_repeats() -> None:
 
 
 def test_costs_are_the_sums_cllr_averages() -> None:
-    tally = Tally.of(Scores([0.0, 1.0], [-2.0]), costs=True)
+    tally = Tally.of(Scores([0.0, 1.0], [-2.0]), costs=True, squares=True)
     assert tally.costs is not None
     mated, nonmated = tally.costs
     assert mated.total == pytest.approx(1 + np.log2(1 + np.exp(-1)))
     assert mated.squares == pytest.approx(1 + np.log2(1 + np.exp(-1)) ** 2)
     assert nonmated.total == pytest.approx(np.log2(1 + np.exp(-2)))
-
-
-def test_costs_of_many_scores_are_summed_a_chunk_at_a_time(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    scores = Scores([0.5], np.linspace(-3, 3, 50))
-    whole = Tally.of(scores, costs=True)
-    monkeypatch.setattr("sottovoce.measure.tally.CHUNK", 7)
-    parts = Tally.of(scores, costs=True)
-    assert whole.costs is not None
-    assert parts.costs is not None
-    assert parts.costs[1].total == pytest.approx(whole.costs[1].total, rel=1e-14)
-    assert parts.costs[1].squares == pytest.approx(whole.costs[1].squares, rel=1e-14)

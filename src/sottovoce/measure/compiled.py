@@ -85,62 +85,6 @@ def pool_groups(mated: NDArray[Any], nonmated: NDArray[Any], first: NDArray[np.i
 
 
 @njit(cache=True, nogil=True)
-def count_cells(
-    cuts: NDArray[Any], exact: NDArray[np.bool_], scores: NDArray[Any]
-) -> NDArray[np.int64]:
-    """Count how many scores fall in each cell made by the cuts; starts with −1 if it cannot.
-
-    Scores are put into equal buckets, and only the few cuts of the own bucket are compared with.
-    The bucket never falls as the score rises (rounding is monotone too), so this is exact. It
-    cannot tell when a score is not a number, when the cuts crowd in few buckets, or when their
-    range overflows.
-
-    Parameters
-    ----------
-    cuts : array of float32 or float64
-        Rising.
-    exact : array of bool
-        Which cuts are exact in this precision.
-    scores : array of the same type as the cuts
-        In any order.
-    """
-    cells = np.zeros(2 * len(cuts) + 1, np.int64)
-    low, high = cuts[0], cuts[-1]
-    width = high - low
-    if not np.isfinite(width):  # wider than this precision can express
-        cells[0] = -1
-        return cells
-    buckets = 1 << 17
-    scale = cuts.dtype.type((buckets - 1) / width if width > 1e-30 else 0)
-    inside = np.zeros(buckets + 1, np.int32)
-    for cut in cuts:
-        inside[min(buckets - 1, int((cut - low) * scale)) + 1] += 1
-    if inside.max() > 32:
-        cells[0] = -1
-        return cells
-    first = np.cumsum(inside).astype(np.int32)
-    cell_of = np.where(inside[1:] == 0, 2 * first[:-1], -1).astype(np.int32)
-    for s in scores:
-        if s < low:
-            cells[0] += 1
-        elif s > high:
-            cells[-1] += 1
-        elif s >= low:
-            bucket = min(buckets - 1, int((s - low) * scale))
-            cell = cell_of[bucket]
-            if cell < 0:  # the bucket holds cuts
-                k = first[bucket]
-                while k < first[bucket + 1] and cuts[k] <= s:
-                    k += 1
-                cell = 2 * k - (k > 0 and cuts[k - 1] == s and exact[k - 1])
-            cells[cell] += 1
-        else:  # not a number
-            cells[0] = -1
-            return cells
-    return cells
-
-
-@njit(cache=True, nogil=True)
 def isolate(
     scores: NDArray[np.float32],
     top: NDArray[np.int64],

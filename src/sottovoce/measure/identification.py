@@ -23,9 +23,10 @@ from sottovoce.core.errors import TooFewError
 from sottovoce.core.types import FloatArray, IntArray, Vectors
 from sottovoce.findings import OpenSetPoint
 from sottovoce.measure.calibration import oracle_blocks
+from sottovoce.measure.counting import CellCounter, count_on, make_cuts
 from sottovoce.measure.linkability import d_sys_of
 from sottovoce.measure.population import Standing
-from sottovoce.measure.tally import Tally, count_on, make_cuts
+from sottovoce.measure.tally import Tally
 from sottovoce.measure.verification import eer, min_cllr_of, rocch_eer_of
 
 
@@ -244,15 +245,15 @@ class Counter:
         self.core = core
         self.edges = edges
         self.cuts = make_cuts(mated) if edges is None else edges[1:-1]
-        self.everybody = np.zeros(2 * len(self.cuts) + 1, np.int64)
-        self.inside = np.zeros(2 * len(self.cuts) + 1, np.int64)
+        self._everybody = CellCounter(self.cuts, mated.dtype)
+        self._inside = CellCounter(self.cuts, mated.dtype)
 
     def __call__(self, scores: Vectors, first: int) -> None:
         """Count a block; the place-holders of true speakers lie below every cut."""
-        self.everybody += count_on(self.cuts, scores.ravel())
+        self._everybody.add(scores.ravel())
         here = self.core[(self.core >= first) & (self.core < first + scores.shape[1])] - first
         if len(here):
-            self.inside += count_on(self.cuts, scores[:, here].ravel())
+            self._inside.add(scores[:, here].ravel())
 
     def tally(self, share: float = 1.0) -> Tally:
         """Return the tally of the core and a share of all others.
@@ -262,9 +263,9 @@ class Counter:
         share : float, default 1
             Of the speakers outside the core; 1 is everybody.
         """
-        mated_cell = np.zeros_like(self.everybody)
-        mated_cell[0] = len(self.mated)
-        everybody, inside = self.everybody - mated_cell, self.inside - mated_cell
+        everybody, inside = self._everybody.cells(), self._inside.cells()
+        for cells in (everybody, inside):  # the place-holders
+            cells[0] -= len(self.mated)
         nonmated = everybody if share == 1.0 else inside + share * (everybody - inside)
         mated = count_on(self.cuts, self.mated)
         return Tally(self.cuts, mated, nonmated, edges=self.edges)

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from sottovoce.core.errors import InputError, TooFewError
 from sottovoce.core.records import Record
+from sottovoce.measure.counting import make_edges
 from sottovoce.measure.scores import ScoreSource
-from sottovoce.measure.tally import Counts, Tally, make_edges
+from sottovoce.measure.tally import Counts, Tally
 
 MIN_MATED = 20
 """Ten mated scores a bin, two bins at least: with one bin nothing could ever be linked."""

@@ -23,7 +23,8 @@ from sottovoce.measure.calibration import (
     laplace_blocks,
     pool,
 )
-from sottovoce.measure.tally import Tally, make_cuts
+from sottovoce.measure.counting import make_cuts
+from sottovoce.measure.tally import Tally
 from sottovoce.speaker import LinkageFunction
 
 Scores32 = NDArray[np.float32]

@@ -21,6 +21,7 @@ from sottovoce.findings import (
     Reidentification,
     SpeakerRisk,
 )
+from sottovoce.measure.counting import make_edges
 from sottovoce.measure.identification import (
     Counter,
     chance_rank_disclosure,
@@ -50,7 +51,7 @@ from sottovoce.measure.population import (
 from sottovoce.measure.reidentification_settings import ReidentificationSettings
 from sottovoce.measure.resampling import MIN_SPEAKERS
 from sottovoce.measure.singling_out import CHANCE, PredicateStudy
-from sottovoce.measure.tally import Tally, make_edges
+from sottovoce.measure.tally import Tally
 from sottovoce.measure.verification import rocch_eer
 from sottovoce.speaker import Cosine, Embeddings, LinkageFunction
 from sottovoce.speaker.leakage import shared_recordings

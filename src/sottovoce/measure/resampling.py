@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sottovoce.core.types import IntArray, RealArray
+from sottovoce.measure.costs import Cost, bits
 from sottovoce.measure.scores import Scores, ScoreSource, Speakers
-from sottovoce.measure.tally import Cost, Counts, Tally, bits
+from sottovoce.measure.tally import Counts, Tally
 
 BATCH = 64
 """Resamples drawn at a time: a row of weights is then four cache lines, long enough to stream."""

@@ -157,7 +157,14 @@ def tally_for(measures: Sequence[Measure], scores: ScoreSource, plan: Resampling
     trials = len(scores.mated) + scores.n_nonmated
     loops = acceleration.loops_for(trials * plan.replicates) if plan else None
     thresholds = [threshold for measure in measures for threshold in measure.thresholds]
-    return Tally.of(scores, bins=bins, thresholds=thresholds, costs="costs" in needs, loops=loops)
+    return Tally.of(
+        scores,
+        bins=bins,
+        thresholds=thresholds,
+        costs="costs" in needs,
+        squares=plan is not None and plan.unit == "trial",
+        loops=loops,
+    )
 
 
 def plan_resampling(scores: ScoreSource, confidence: float, replicates: int | None) -> Resampling:
