@@ -13,6 +13,7 @@ from sottovoce.anonymise.voice.pitch import (
     gaussian_pitch,
     log_pitch,
     percentile_pitch,
+    smoothed_pitch,
 )
 
 Floats = NDArray[np.float64]
@@ -87,3 +88,20 @@ def test_nothing_voiced() -> None:
     assert log_pitch(silence) is None
     np.testing.assert_array_equal(percentile_pitch(silence, voice(100, 0.1)), silence)
     np.testing.assert_array_equal(percentile_pitch(voice(100, 0.1), silence), voice(100, 0.1))
+
+
+@given(contours, st.floats(0, 40))
+def test_smoothing_keeps_voicing_and_mean(f0: Floats, width: float) -> None:
+    smooth = smoothed_pitch(f0, width)
+    np.testing.assert_array_equal(smooth > 0, f0 > 0)
+    before, after = log_pitch(f0), log_pitch(smooth)
+    if before is not None and after is not None:
+        assert after.mean == pytest.approx(before.mean)
+
+
+def test_smoothing_takes_a_ripple_and_leaves_the_course() -> None:
+    frames = np.arange(400)
+    course, ripple = 0.3 * np.sin(frames / 60), 0.1 * np.sin(frames / 2)
+    smooth = np.log(smoothed_pitch(np.exp(5 + course + ripple), 10))[50:350]
+    assert np.abs(smooth - smooth.mean() - (course - course[50:350].mean())[50:350]).max() < 0.02
+    np.testing.assert_array_equal(smoothed_pitch(np.exp(5 + ripple), 0), np.exp(5 + ripple))

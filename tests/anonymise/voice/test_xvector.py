@@ -15,7 +15,7 @@ from signals import clicks, noise, vowel
 from voice_pools import simulated_pool
 
 from sottovoce.anonymise import Secret
-from sottovoce.anonymise.voice.frames import ENVELOPE
+from sottovoce.anonymise.voice.frames import ENVELOPE, energy_of, with_energy_floor
 from sottovoce.anonymise.voice.pool import Pool
 from sottovoce.anonymise.voice.synthesis import (
     OnnxVocoder,
@@ -97,6 +97,7 @@ def test_the_secret_decides() -> None:
         {"content_codebook": "off"},
         {"proximity": "far", "distance": "cosine", "n_candidates": 20, "n_averaged": 1},
         {"gender": "opposite", "source_gender": "f"},
+        {"pitch_smoothing": 100, "energy_floor": 30, "rhythm": 0.2},
     ],
 )
 def test_every_setting_speaks(settings: dict[str, Any]) -> None:
@@ -163,11 +164,29 @@ def test_frames_of_both_clocks_meet() -> None:
     assert every_8_ms(f0, 6).tolist() == [100, 0, 0, 0, 0, 200]
 
 
+def test_an_energy_floor_makes_pauses_alike() -> None:
+    rng = np.random.default_rng(0)
+    noises = [rng.normal(0, level, 19200).astype(np.float32) for level in (1e-4, 1e-3)]
+    quiet, noisy = (with_energy_floor(energy_of(spoken() + each), 30) for each in noises)
+    pause = slice(int(0.65 * 125), int(0.7 * 125))
+    np.testing.assert_allclose(quiet[pause], -3 * np.log(10), rtol=1e-6)
+    np.testing.assert_array_equal(noisy[pause], quiet[pause])
+    np.testing.assert_array_equal(quiet[10:60], energy_of(spoken() + noises[0])[10:60])
+
+
+def test_the_rhythm_is_drawn_for_each_utterance() -> None:
+    audio = spoken(1.6)
+    plain = converted(method(1), audio)
+    first, second = (converted(method(1, rhythm=0.3), audio, utterance=name) for name in "uv")
+    assert not np.array_equal(first, plain) and not np.array_equal(first, second)
+    np.testing.assert_array_equal(first, converted(method(1, rhythm=0.3), audio))
+
+
 def test_energy_is_brought_near_the_original() -> None:
     original = spoken(1.0).astype(float)
     flat = 0.1 * np.sin(np.arange(len(original)) / 10)
     pause = slice(9000, 9500)
-    assert np.std(keep_energy(flat, original)[pause]) < 0.2 * np.std(flat[pause])
+    assert np.std(keep_energy(flat, energy_of(original))[pause]) < 0.2 * np.std(flat[pause])
 
 
 def test_world_gives_as_many_samples_as_asked() -> None:

@@ -166,7 +166,8 @@ class Dar:
             self.codes[target][None],
         )
         envelopes = rows.reshape(-1, ENVELOPE + 1)[:count]
-        return keep_energy(WorldVocoder().synthesise(envelopes, f0, len(samples)), samples)
+        changed = WorldVocoder().synthesise(envelopes, f0, len(samples))
+        return keep_energy(changed, prosody.energy)
 
 
 METHODS.add(Dar.name, Dar)

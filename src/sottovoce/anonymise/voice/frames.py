@@ -117,6 +117,24 @@ def energy_of(audio: RealArray) -> Features:
     return np.asarray(np.log(local[centres] + ENERGY_FLOOR) - level, np.float32)
 
 
+def with_energy_floor(energy: Features, decibels: float) -> Features:
+    """Raise quiet frames to a common level, so that pauses do not tell the noise of a room.
+
+    Parameters
+    ----------
+    energy : ndarray of float32, shape (WORLD frames,)
+        Result of :func:`energy_of`.
+    decibels : float
+        The level, as distance below that of the whole recording.
+
+    Returns
+    -------
+    ndarray of float32, shape (WORLD frames,)
+        Natural logarithms.
+    """
+    return np.maximum(energy, np.float32(-decibels * np.log(10) / 10))
+
+
 def prosody_table(prosody: Prosody) -> Features:
     """Arrange prosody as input of the networks.
 

@@ -1,4 +1,4 @@
-"""Conversion of a speaker's F0 to that of another speaker, by mean and spread or by percentiles.
+"""Conversion of a speaker's F0 to that of another speaker, and smoothing of its contour.
 
 Only voiced frames (F0 above 0) are changed, and whether a frame is voiced never changes.
 COMPRISE deliverable D2.3 (2021), equations 3 and 4.
@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import gaussian_filter1d
 
 from sottovoce.core.types import FloatArray
 
@@ -105,6 +106,32 @@ def percentile_pitch(
     mapped = f0.copy()
     mapped[voiced] = np.interp(_cumulative(f0[voiced], distribution), _shares(target), target)
     return mapped
+
+
+def smoothed_pitch(f0: FloatArray, width: float) -> FloatArray:
+    """Smooth the contour of F0; unvoiced frames stay unvoiced and the mean of log F0 is kept.
+
+    Parameters
+    ----------
+    f0 : ndarray of float64, shape (frames,)
+        F0 in Hz, 0 where unvoiced.
+    width : float
+        Standard deviation of the Gaussian window in frames; 0 changes nothing.
+
+    Returns
+    -------
+    ndarray of float64, shape (frames,)
+        F0 in Hz, 0 where unvoiced.
+    """
+    voiced = f0 > 0
+    if width <= 0 or not voiced.any():
+        return f0.copy()
+    logs = np.log(f0[voiced])
+    contour = np.interp(np.arange(len(f0)), np.flatnonzero(voiced), logs)
+    smooth = gaussian_filter1d(contour, width, mode="nearest")[voiced]
+    changed = f0.copy()
+    changed[voiced] = np.exp(smooth + (logs.mean() - smooth.mean()))
+    return changed
 
 
 def _to_median(f0: FloatArray, voiced: NDArray[np.bool_], median: float) -> FloatArray:

@@ -18,6 +18,7 @@ from scipy.ndimage import gaussian_filter1d
 
 from sottovoce.anonymise.voice.conditioning import with_length
 from sottovoce.anonymise.voice.frames import ENVELOPE, PERIOD, RATE, STEP, energy_of
+from sottovoce.anonymise.voice.rhythm import rows_at
 from sottovoce.core.errors import InputError, first_line
 from sottovoce.core.onnx_networks import OnnxNetwork, checked_sha256, load_network
 from sottovoce.core.types import Features, FloatArray
@@ -219,22 +220,22 @@ def parse_file_name(path: Path) -> tuple[Path, str]:
     return path, checked_sha256(path)
 
 
-def keep_energy(changed: FloatArray, original: FloatArray) -> FloatArray:
-    """Correct the energy of a signal frame by frame towards that of the original.
+def keep_energy(changed: FloatArray, energy: Features) -> FloatArray:
+    """Correct the energy of a signal frame by frame towards that of the recording.
 
     Parameters
     ----------
     changed : ndarray of float64, shape (n,)
         The synthesised signal at 16 kHz.
-    original : ndarray of float64, shape (n,)
-        The recording.
+    energy : ndarray of float32, shape (WORLD frames,)
+        Log energy of the recording, as :func:`~sottovoce.anonymise.voice.frames.energy_of` gives.
 
     Returns
     -------
     ndarray of float64, shape (n,)
         The corrected signal.
     """
-    difference = np.subtract(energy_of(original), energy_of(changed))
+    difference = np.subtract(energy, energy_of(changed))
     gain = gaussian_filter1d(np.clip(difference, MIN_GAIN, MAX_GAIN), SMOOTHING) / 2
     positions = np.arange(len(changed)) / STEP
     return np.asarray(changed * np.exp(np.interp(positions, np.arange(len(gain)), gain)))
@@ -251,9 +252,7 @@ def every_5_ms(rows: FloatArray, count: int) -> FloatArray:
         Number of rows of the result.
     """
     positions = np.minimum(np.arange(count) * (world.PERIOD / PERIOD), len(rows) - 1)
-    low = np.minimum(positions.astype(np.int64), max(len(rows) - 2, 0))
-    share = (positions - low)[:, None]
-    return np.asarray(rows[low] * (1 - share) + rows[np.minimum(low + 1, len(rows) - 1)] * share)
+    return rows_at(rows, positions)
 
 
 def every_8_ms(rows: FloatArray, count: int) -> FloatArray:

@@ -18,6 +18,7 @@ from sottovoce.anonymise.voice.card import MethodCard, Setting, SettingValue, me
 from sottovoce.anonymise.voice.conditioning import condition, first_recordings
 from sottovoce.anonymise.voice.frames import (
     FIT_SECONDS,
+    PERIOD,
     RATE,
     SPLIT,
     Prosody,
@@ -25,9 +26,15 @@ from sottovoce.anonymise.voice.frames import (
     energy_of,
     frame_counts,
     prosody_table,
+    with_energy_floor,
 )
 from sottovoce.anonymise.voice.method import METHODS
-from sottovoce.anonymise.voice.pitch import gaussian_pitch, log_pitch, percentile_pitch
+from sottovoce.anonymise.voice.pitch import (
+    gaussian_pitch,
+    log_pitch,
+    percentile_pitch,
+    smoothed_pitch,
+)
 from sottovoce.anonymise.voice.pool import Pool, f0_percentiles
 from sottovoce.anonymise.voice.pseudo_speaker import (
     ASSIGNMENTS,
@@ -37,6 +44,7 @@ from sottovoce.anonymise.voice.pseudo_speaker import (
     MemberSelection,
     PseudoSpeaker,
 )
+from sottovoce.anonymise.voice.rhythm import TimeMap, random_time_map, rows_at
 from sottovoce.anonymise.voice.synthesis import (
     Network,
     OnnxVocoder,
@@ -48,8 +56,9 @@ from sottovoce.anonymise.voice.synthesis import (
 from sottovoce.asr.content import ContentEncoder
 from sottovoce.core.errors import InputError
 from sottovoce.core.records import JsonObject
-from sottovoce.core.types import Audio, FloatArray, Vector
+from sottovoce.core.types import Audio, Features, FloatArray, Vector
 from sottovoce.corpus.utterance import Corpus
+from sottovoce.signal import world
 from sottovoce.signal.world import find_f0
 from sottovoce.speaker.encoders import OnnxEncoder, campplus
 
@@ -129,6 +138,29 @@ class XVector:
                 words=("on", "off"),
             ),
             Setting(
+                "pitch_smoothing",
+                0.0,
+                "Standard deviation in ms of the smoothing of the F0 contour; 0: none.",
+                low=0,
+                high=1000,
+            ),
+            Setting(
+                "energy_floor",
+                "off",
+                "Quieter frames are raised to this level in dB below that of the recording, so "
+                "that pauses do not tell the noise of a room.",
+                low=10,
+                high=80,
+                words=("off",),
+            ),
+            Setting(
+                "rhythm",
+                0.0,
+                "Largest random change of the local speed; 0: none. The length is kept.",
+                low=0,
+                high=0.4,
+            ),
+            Setting(
                 "source_gender",
                 "auto",
                 "Gender of the speakers; auto: from the corpus, or guessed from the voice.",
@@ -143,7 +175,7 @@ class XVector:
         reversible="no: only what the content representation keeps of the voice is in the output",
         reference="Fang et al. 2019, Speaker anonymization using x-vectors and neural waveforms",
         fit="optional",
-        draws=("gender", "voices that are averaged"),
+        draws=("gender", "voices that are averaged", "rhythm"),
     )
 
     def __init__(self, secret: Secret | None = None, **settings: SettingValue) -> None:
@@ -211,6 +243,7 @@ class XVector:
             Same length, rate and loudness.
         """
         voices: list[tuple[Source, PseudoSpeaker]] = []
+        rng = self.secret.generator(self.name, "rhythm", speaker, utterance)
 
         def change(samples: FloatArray) -> FloatArray:
             if np.sqrt(np.mean(np.square(samples))) < QUIET:
@@ -219,7 +252,7 @@ class XVector:
             if not voices:  # the first piece of a long recording decides for all pieces
                 source = self._sources.get(speaker) or self._learn(samples, f0, speaker)
                 voices.append((source, self._pseudo_speaker(source, speaker, utterance)))
-            return self._synthesise(samples, f0, *voices[0])
+            return self._synthesise(samples, f0, *voices[0], rng)
 
         return condition(change, audio, rate)
 
@@ -252,11 +285,17 @@ class XVector:
         )
 
     def _synthesise(
-        self, samples: FloatArray, f0: FloatArray, source: Source, voice: PseudoSpeaker
+        self,
+        samples: FloatArray,
+        f0: FloatArray,
+        source: Source,
+        voice: PseudoSpeaker,
+        rng: np.random.Generator,
     ) -> FloatArray:
+        f0 = smoothed_pitch(f0, self.settings.number("pitch_smoothing") / world.PERIOD)
         f0 = self._map_pitch(f0, source, voice)
         count, _ = frame_counts(len(samples))
-        prosody = Prosody(every_8_ms(f0, count), energy_of(samples))
+        prosody = Prosody(every_8_ms(f0, count), self._energy(samples))
         coded = np.array(float(self.settings["content_codebook"] == "on"), np.float32)
         rows = self.network.run(
             content_of(samples.astype(np.float32), self.content)[None],
@@ -265,8 +304,18 @@ class XVector:
             coded,
         )
         envelopes = rows.reshape(-1, rows.shape[-1] // SPLIT)[:count]
+        energy = prosody.energy
+        if self.settings.number("rhythm") > 0:
+            time_map = random_time_map(len(samples) / RATE, self.settings.number("rhythm"), rng)
+            envelopes, energy, f0 = _retimed(time_map, envelopes, energy, f0)
         changed = self.vocoder.synthesise(envelopes, f0, len(samples))
-        return keep_energy(changed, samples)
+        return keep_energy(changed, energy)
+
+    def _energy(self, samples: FloatArray) -> Features:
+        energy = energy_of(samples)
+        if self.settings["energy_floor"] == "off":
+            return energy
+        return with_energy_floor(energy, self.settings.number("energy_floor"))
 
     def _map_pitch(self, f0: FloatArray, source: Source, voice: PseudoSpeaker) -> FloatArray:
         mapping = self.settings["pitch"]
@@ -280,6 +329,19 @@ class XVector:
 
 
 METHODS.add(XVector.name, XVector)
+
+
+def _retimed(
+    time_map: TimeMap, envelopes: Features, energy: Features, f0: FloatArray
+) -> tuple[Features, Features, FloatArray]:
+    """Read envelopes and energy (every 8 ms) and F0 (every 5 ms) at the times of a map."""
+    frames = time_map.frames(len(envelopes), PERIOD)
+    nearest = np.rint(time_map.frames(len(f0), world.PERIOD)).astype(np.int64)
+    return (
+        rows_at(envelopes, frames).astype(np.float32),
+        rows_at(energy, frames).astype(np.float32),
+        f0[nearest],  # never averaged over a voiced and an unvoiced frame
+    )
 
 
 @cache
