@@ -91,6 +91,7 @@ COMMANDS = {
     "audit": "Anonymise, attack, measure and report: a whole study.",
     "measure": "All score measures of one score set.",
     "compare": "Several score sets side by side.",
+    "calibrate": "Likelihood ratios from scores, by a calibration learnt from others.",
     "similarity": "Voices before and after anonymisation.",
     "reidentify": "Singling Out, Linkability, rank and top-k over population size.",
     "anonymise": "Anonymise voices, words and whole recordings.",

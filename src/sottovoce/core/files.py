@@ -6,6 +6,8 @@ import hashlib
 import json
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -40,14 +42,37 @@ def write_bytes(path: Path, data: bytes) -> None:
     InputError
         ``not-writable``; the existing file is unchanged.
     """
+    with atomic_file(path) as temporary:
+        temporary.write_bytes(data)
+
+
+@contextmanager
+def atomic_file(path: Path) -> Iterator[Path]:
+    """Write a file piece by piece, whole or not at all.
+
+    Parameters
+    ----------
+    path : Path
+        The file; an existing one is replaced, and missing folders are made.
+
+    Yields
+    ------
+    Path
+        An empty file beside it to write to. It is renamed on success and deleted on failure.
+
+    Raises
+    ------
+    InputError
+        ``not-writable``; the existing file is unchanged.
+    """
     try:
         if path.is_dir():
             raise InputError(f"{path}: a folder is there; name a file", code="not-writable")
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        os.close(handle)
         try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
+            yield Path(temporary)
             os.chmod(temporary, 0o666 & ~current_umask())
             os.replace(temporary, path)
         except BaseException:

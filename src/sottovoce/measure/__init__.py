@@ -17,6 +17,7 @@ from sottovoce.findings import (
     Similarity,
 )
 from sottovoce.measure.calibration import Calibration, calibrate
+from sottovoce.measure.calibration_error import dev_pav
 from sottovoce.measure.detection_cost import (
     ErrorRates,
     OperatingPoint,
@@ -29,6 +30,11 @@ from sottovoce.measure.disclosure import (
     EceProfile,
     disclosure,
     ece_profile,
+)
+from sottovoce.measure.held_out_calibration import (
+    LogisticCalibration,
+    fit_calibration,
+    fit_logistic,
 )
 from sottovoce.measure.linkability import Linkability, linkability
 from sottovoce.measure.paired import compare_scores
@@ -50,6 +56,7 @@ __all__ = [
     "ErrorRates",
     "Estimate",
     "Linkability",
+    "LogisticCalibration",
     "OperatingPoint",
     "PairedScores",
     "Reidentification",
@@ -64,11 +71,14 @@ __all__ = [
     "cllr",
     "compare_scores",
     "dcf",
+    "dev_pav",
     "disclosure",
     "ece_profile",
     "eer",
     "error_rates",
     "f0_correlation",
+    "fit_calibration",
+    "fit_logistic",
     "linkability",
     "measure_scores",
     "min_cllr",

@@ -12,6 +12,11 @@ import numpy as np
 
 from sottovoce.core.registry import Registry
 from sottovoce.measure.calibration import Blocks, oracle_blocks
+from sottovoce.measure.calibration_error import (
+    dev_pav_of,
+    flat_dev_pav,
+    require_finite_calibration,
+)
 from sottovoce.measure.detection_cost import (
     OperatingPoint,
     check_threshold,
@@ -39,8 +44,9 @@ from sottovoce.measure.verification import (
     tpr_at_fpr_of,
 )
 
-Need = Literal["bins", "costs"]
-"""What a measure needs the tally to hold besides counts: histogram bins, or the costs of Cllr."""
+Need = Literal["bins", "costs", "every_score"]
+"""What a measure needs the tally to hold besides counts: histogram bins, the costs of Cllr, or a
+cut at every score of both classes."""
 ZeroWidth = Literal["separated", "share", "bootstrap"]
 """What an interval is made of where all resamples agree.
 
@@ -368,6 +374,19 @@ for _measure in (
         sampled_chance=lambda tally, rng: linkability(tally, rng=rng).chance,
         chance_stream=1,
         remark="chance is the mean over shuffled labels: what the histogram shows without evidence",
+    ),
+    Measure(
+        "dev_pav",
+        "devPAV",
+        lower_discloses=True,
+        chance=0.0,
+        compute=lambda evidence: dev_pav_of(evidence.tally, evidence.blocks),
+        needs=frozenset({"every_score"}),
+        bounds=(0.0, _UNBOUNDED),
+        check=require_finite_calibration,
+        sampled_chance=lambda tally, rng: flat_dev_pav(tally),
+        by_default=False,
+        remark=f"{_TAKEN_FOR_LLRS}; chance is its value if all likelihood ratios were 1",
     ),
 ):
     MEASURES.add(_measure.name, _measure)

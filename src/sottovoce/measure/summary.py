@@ -21,6 +21,7 @@ from sottovoce.findings import (
     ScoreSummary,
 )
 from sottovoce.measure import acceleration
+from sottovoce.measure.calibration_error import every_score
 from sottovoce.measure.catalogue import MEASURES, Evidence, Measure
 from sottovoce.measure.disclosure import (
     TAGS,
@@ -157,6 +158,8 @@ def tally_for(measures: Sequence[Measure], scores: ScoreSource, plan: Resampling
     trials = len(scores.mated) + scores.n_nonmated
     loops = acceleration.loops_for(trials * plan.replicates) if plan else None
     thresholds = [threshold for measure in measures for threshold in measure.thresholds]
+    if "every_score" in needs:
+        thresholds += every_score(scores).tolist()
     return Tally.of(
         scores,
         bins=bins,
