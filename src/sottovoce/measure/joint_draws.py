@@ -12,6 +12,7 @@ from scipy.special import ndtri, stdtrit
 from sottovoce.core.types import Progress
 from sottovoce.findings import Resampling
 from sottovoce.measure.catalogue import Evidence, Measure
+from sottovoce.measure.ladder import round_down
 from sottovoce.measure.pairing import PairedScores, resample_together
 from sottovoce.measure.resampling import by_speaker, enough, mated_speakers
 from sottovoce.measure.scores import ScoreSource
@@ -88,20 +89,27 @@ def draw_together(
     tallies = [
         tally_for(some, scores, plan) for some, scores in zip(usable, paired.sets, strict=True)
     ]
-    values = [
-        _values(Evidence(tally), measures, some)
-        for tally, some in zip(tallies, usable, strict=True)
-    ]
+    ladders = list(map(round_down, tallies))
+    values, rounded = (
+        np.array(
+            [
+                _values(Evidence(tally), measures, some)
+                for tally, some in zip(some_tallies, usable, strict=True)
+            ]
+        )
+        for some_tallies in (tallies, ladders)
+    )
     replicates = plan.replicates if plan else 0
     draws = np.empty((replicates, len(tallies), len(measures)))
     rng = np.random.default_rng(seed)
-    resamples = resample_together(paired, tallies, replicates=replicates, rng=rng)
+    resamples = resample_together(paired, ladders, replicates=replicates, rng=rng)
     for i, drawn in enumerate(resamples):
         for j, (tally, some) in enumerate(zip(drawn, usable, strict=True)):
             draws[i, j] = _values(Evidence(tally), measures, some)
+        draws[i] += values - rounded
         if progress:
             progress(i + 1, replicates)
-    return JointDraws(np.array(values), draws, tuple(map(tuple, refusals)))
+    return JointDraws(values, draws, tuple(map(tuple, refusals)))
 
 
 def _values(

@@ -263,9 +263,12 @@ def _sorted_cells(tally: Tally, scores: RealArray) -> tuple[IntArray, IntArray]:
     order = np.argsort(scores)
     ordered = scores[order]
     starts = np.zeros(2 * len(tally.cuts) + 2, np.int64)
-    starts[1:-1:2] = np.searchsorted(ordered, tally.cuts, side="left")
-    starts[2:-1:2] = np.searchsorted(ordered, tally.cuts, side="right")
     starts[-1] = len(scores)
+    starts[1:-1:2] = np.searchsorted(ordered, tally.cuts, side="left")
+    if tally.rounded_down:  # a cell reaches up to the next cut
+        starts[2:-1:2] = starts[3::2]
+    else:
+        starts[2:-1:2] = np.searchsorted(ordered, tally.cuts, side="right")
     return order, starts
 
 

@@ -40,6 +40,7 @@ from sottovoce.measure.intervals import (
     needed_replicates,
     repeated_share_interval,
 )
+from sottovoce.measure.ladder import round_down
 from sottovoce.measure.linkability import default_bins, linkability
 from sottovoce.measure.resampling import (
     MIN_SPEAKERS,
@@ -105,7 +106,10 @@ def measure_scores(
     values = {measure.name: measure.compute(evidence) for measure in usable}
     intervals: dict[str, Interval] = {}
     if resampling is not None:
-        intervals = _intervals(scores, tally, usable, values, resampling, seed, progress)
+        ladder = round_down(tally)
+        rounded = {measure.name: measure.compute(Evidence(ladder)) for measure in usable}
+        intervals = _intervals(scores, ladder, usable, rounded, resampling, seed, progress)
+        intervals = _moved(intervals, usable, rounded, values)
     chances = {measure.name: _chance(measure, tally, seed) for measure in usable}
     tag = tag_of(worst_case_of(evidence.blocks))
     return ScoreSummary(
@@ -220,6 +224,22 @@ def _intervals(
     }
     constant = [measure for i, measure in enumerate(measures) if np.ptp(draws[:, i]) == 0]
     return intervals | _widened_intervals(scores, tally, constant, values, intervals, plan)
+
+
+def _moved(
+    intervals: Mapping[str, Interval],
+    measures: Sequence[Measure],
+    origins: Mapping[str, float],
+    values: Mapping[str, float],
+) -> dict[str, Interval]:
+    """Intervals of rounded scores, moved to the values of the scores as they are."""
+    moved = {}
+    for measure in measures:
+        name = measure.name
+        ends = np.array([intervals[name].low, intervals[name].high]) - origins[name] + values[name]
+        low, high = np.clip(ends, *measure.bounds).tolist()
+        moved[name] = Interval(low, high)
+    return moved
 
 
 def _widened_intervals(

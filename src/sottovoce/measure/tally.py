@@ -48,6 +48,10 @@ class Tally:
         What C_llr averages: log2(1 + e^-s) over mated, log2(1 + e^s) over non-mated scores.
     loops : module, optional
         Compiled loops to use for this tally and whatever is derived from it.
+    added : array of float64, optional
+        Cuts that are not there for the scores: inner histogram edges and thresholds.
+    rounded_down : bool, default False
+        Whether scores count as the cut below them, so that nothing lies between cuts.
 
     Examples
     --------
@@ -63,6 +67,8 @@ class Tally:
     edges: NDArray[np.float64] | None = None
     costs: tuple[Cost, Cost] | None = None
     loops: ModuleType | None = field(default=None, repr=False)
+    added: NDArray[np.float64] | None = field(default=None, repr=False)
+    rounded_down: bool = False
 
     @classmethod
     def of(
@@ -104,8 +110,15 @@ class Tally:
             few = np.concatenate([chunk.copy() for chunk in source.nonmated_chunks()])
             cuts, nonmated = cut_and_count(few, added)
             mated, nonmated_cost = count_on(cuts, source.mated), price(few)
-        both_costs = (price(-source.mated), nonmated_cost) if costs else None
-        return cls(cuts, mated, nonmated, edges=edges, costs=both_costs, loops=loops)
+        return cls(
+            cuts,
+            mated,
+            nonmated,
+            edges=edges,
+            costs=(price(-source.mated), nonmated_cost) if costs else None,
+            loops=loops,
+            added=None if added is None else added[1:-1],
+        )
 
     @classmethod
     def on(
@@ -201,7 +214,7 @@ class Tally:
 
     @property
     def _gaps_are_nonmated(self) -> bool:
-        return not self.mated[::2].any()
+        return self.rounded_down or not self.mated[::2].any()
 
     def counts_below(self, threshold: float) -> tuple[float, float]:
         """Mated and non-mated scores below a threshold.
