@@ -100,6 +100,7 @@ COMMANDS = {
     "slice": "Cut recordings into short pieces, shuffled and renamed.",
     "serve": "The services over HTTP, with a page for the browser.",
     "embed": "Speaker embeddings of a corpus.",
+    "score": "Scores of the pairs of a trial list, from embeddings.",
     "train": "Train models of attackers and anonymisers.",
     "corpus": "Check and describe a corpus of recordings.",
 }
