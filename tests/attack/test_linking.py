@@ -24,7 +24,7 @@ from sottovoce.attack import (
 from sottovoce.attack.artifacts import attack_record
 from sottovoce.attack.linking import PERMUTATIONS, _control
 from sottovoce.attack.score import ScoreTable, score_all
-from sottovoce.attack.training import BEST, FOLDS, linkages_tried_by_best
+from sottovoce.attack.training import BEST, FOLDS, Judging, linkages_tried_by_best
 from sottovoce.core.errors import TooFewError, UsageError
 from sottovoce.measure import eer
 from sottovoce.speaker.embeddings import Embeddings
@@ -181,14 +181,14 @@ def test_the_same_content_is_trained_once_a_trainer(
 
     monkeypatch.setattr(training, "make_linkage", counting)
     first, second = (simulated(0)["train", "attacker"] for _ in range(2))
-    trained = trainer.train("plda", first, seed=3)
+    trained = trainer.train("plda", first, Judging(3))
     expected = len(LINKAGES["plda"].candidate_settings) * FOLDS + 1
     assert count == expected
-    assert trainer.train("plda", second, seed=3) is trained
+    assert trainer.train("plda", second, Judging(3)) is trained
     assert trainer.linkage("plda", trained.record.settings, second) is trained.linkage
     assert count == expected
-    assert trainer.train("plda", first, seed=4) is not trained
-    repeated = LinkageTrainer().train("plda", first, seed=3)  # nothing is shared by the process
+    assert trainer.train("plda", first, Judging(4)) is not trained
+    repeated = LinkageTrainer().train("plda", first, Judging(3))  # nothing is shared by the process
     assert repeated is not trained and repeated.record == trained.record
 
 
@@ -249,6 +249,8 @@ def test_the_record_of_an_attack(sets: EmbeddingSets) -> None:
         "norm": "as-norm",
         "nearest": 100,
         "seed": 0,
+        "encoder": "frozen",
+        "draws": 2,
     }
     assert (record["enrolled_speakers"], record["trials"]) == (20, 80)
     assert record["trained"]["name"] == record["trained_on_originals"]["name"] == "cosine"
@@ -309,10 +311,10 @@ def test_the_control_is_chance_however_well_the_attack_works(speakers: int) -> N
     for seed in range(5):
         noise = np.random.default_rng(seed).normal(size=(speakers, len(true)))
         values = noise + 50 * (names[:, None] == true)
-        rates.append(_control(ScoreTable(values, names, true, true), seed))
+        rates.append(_control(ScoreTable(values, names, true, true), 0.0, seed).eer)
     assert PERMUTATIONS >= 10 and np.mean(np.array(rates, float)) == pytest.approx(0.5, abs=0.04)
 
 
 def test_two_speakers_have_no_control() -> None:
     names = np.array(["a", "b"])
-    assert _control(ScoreTable(np.eye(2), names, names, names), 0) is None
+    assert _control(ScoreTable(np.eye(2), names, names, names), 0.0, 0).eer is None

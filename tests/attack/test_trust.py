@@ -17,6 +17,7 @@ GOOD = TrustEvidence(
     training=0.05,
     held_out=0.10,
     control=0.5,
+    p_value=0.01,
     linkages={"cosine": 0.22, "plda": 0.17},
     less_informed={"ignorant": 0.3},
 )

@@ -12,7 +12,8 @@ from error_codes import raises_code
 from small_corpus import make_corpus
 
 from sottovoce.audit.limits import Limit
-from sottovoce.audit.study import Study, parse_change, read_study
+from sottovoce.audit.study import Study, StudyAttacker
+from sottovoce.audit.study_file import parse_change, read_study
 from sottovoce.cli import run
 from sottovoce.core.errors import InputError
 from sottovoce.core.records import Json
@@ -21,6 +22,8 @@ from sottovoce.report.attacks import limit_remark
 from sottovoce.report.audit_tables import limits_table
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.yaml"))
+
+IGNORANT = StudyAttacker(name="ignorant")
 
 
 def study(tmp_path: Path, text: str, **changes: Json) -> Study:
@@ -49,7 +52,7 @@ def test_lists_multiply(tmp_path: Path) -> None:
 
 
 def test_one_word_stands_for_a_list(tmp_path: Path) -> None:
-    assert study(tmp_path, "attackers: ignorant").attackers == ["ignorant"]
+    assert study(tmp_path, "attackers: ignorant").attackers == [IGNORANT]
 
 
 def test_paths_are_relative_to_the_file(tmp_path: Path) -> None:
@@ -114,7 +117,7 @@ def test_a_defect_is_reported_with_its_place(tmp_path: Path, text: str, message:
 def test_values_can_be_set_from_outside(tmp_path: Path) -> None:
     changes = dict(map(parse_change, ["seed=3", "utility.wer=false", "attackers=[ignorant]"]))
     parsed = study(tmp_path, "anonymisers: [mcadams]", **changes)
-    assert (parsed.seed, parsed.utility.wer, parsed.attackers) == (3, False, ["ignorant"])
+    assert (parsed.seed, parsed.utility.wer, parsed.attackers) == (3, False, [IGNORANT])
     changes = dict([parse_change("anonymisers.0.settings.low=0.6")])
     parsed = study(tmp_path, "anonymisers: [{method: mcadams, settings: {low: 0.5}}]", **changes)
     assert parsed.anonymiser_specs[0].settings == {"low": 0.6}

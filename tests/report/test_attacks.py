@@ -44,10 +44,16 @@ def record(name: str, *reasons: str) -> AttackRecord:
         trust=Trust(
             not reasons,
             reasons,
-            TrustEvidence(0.0154, 0.0929, None, None, None, {}, {}),
+            TrustEvidence(0.0154, 0.0929, None, None, None, None, {}, {}),
             TrustLimits(0.15, 0.25, 0.1, 0.05),
+            (),
         ),
         embeddings={},
+        representation="frozen",
+        draws=1,
+        representations=(),
+        techniques=(),
+        unavailable=(),
     )
 
 

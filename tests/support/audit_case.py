@@ -30,10 +30,12 @@ from sottovoce.findings import (
     Similarity,
     SpeakerRisk,
     SpeakerSimilarity,
+    Technique,
     TrainingDescription,
     Trust,
     TrustEvidence,
     TrustLimits,
+    UnavailableRepresentation,
     UtilityEstimate,
 )
 from sottovoce.measure import Scores, measure_scores, score_curves
@@ -104,6 +106,8 @@ def findings_in(folder: Path, *, synthetic: bool = False) -> AuditFindings:
                 linkage="best",
                 value=0.9,
                 exceeded=True,
+                encoder="frozen",
+                draws=2,
             ),
         ),
         not_tested=("What the <words> give away.",),
@@ -174,8 +178,16 @@ def _row(
         attacker=attacker,
         attacker_summary="has the anonymiser",
         attacker_rank=RANKS[attacker],
+        encoder="frozen",
+        representation="frozen",
+        draws=2,
         linkage="best",
         linked_with="plda",
+        techniques=(
+            Technique("frozen", "plda", 0.1, 0.01, 0.3, chosen=True),
+            Technique("frozen", "cosine", 0.2, 0.02, 0.31, chosen=False),
+        ),
+        unavailable=(UnavailableRepresentation("retrained", "install it"),),
         trained=LinkageTraining("plda", {}, 5, 50, held_out_eer=0.01, training_eer=0.0),
         trust=_trust(weak),
         folder=folder,
@@ -212,10 +224,12 @@ def _trust(weak: bool) -> Trust:
             training=0.0,
             held_out=0.01,
             control=0.5,
+            p_value=0.01,
             linkages={"cosine": 0.31},
             less_informed={},
         ),
         limits=TrustLimits(originals=0.15, training=0.25, control=0.1, behind=0.05),
+        advice=("retrain the encoder",),
     )
 
 

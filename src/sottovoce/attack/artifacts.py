@@ -14,7 +14,7 @@ import numpy as np
 
 from sottovoce.attack.embedding_sets import EmbeddingSets
 from sottovoce.attack.embedding_store import EmbeddingStore
-from sottovoce.attack.knowledge import Attacker, Form, Part
+from sottovoce.attack.knowledge import Part
 from sottovoce.attack.linking import Attack, Baseline
 from sottovoce.attack.training import LinkageTrainer
 from sottovoce.attack.trial_pairs import describe_trials
@@ -29,30 +29,41 @@ from sottovoce.speaker.linkage_functions import LinkageFunction
 RECORD = "attack.json"
 ORIGINALS_RECORD = "originals.json"
 SCORES = "scores.parquet"
+PARTS: tuple[Part, ...] = ("enrol", "trial", "train")
 
 Role = str
-"""``enrol``, ``trial`` or ``train``; of originals, with the prefix ``originals-``."""
+"""``enrol``, ``trial`` or ``train``; of originals, with the prefix ``originals-``, and of other
+representations than the chosen one with their name."""
 
 _ADVICE = "run the attack again"
 _OVER = {"mean": "the mean score over recordings", "max": "the largest score over recordings"}
 
 
-def embedding_roles(attacker: Attacker) -> dict[Role, tuple[Part, Form]]:
+def stored_embeddings(attack: Attack, sets: EmbeddingSets) -> dict[Role, Embeddings]:
     """Return which embedding set has which role in an attack.
 
     Parameters
     ----------
-    attacker : Attacker
-        Decides the forms of enrolment and training speech.
+    attack : Attack
+        The attack.
+    sets : EmbeddingSets
+        What it used, with the encoder as it is.
+
+    Returns
+    -------
+    dict of str to Embeddings
+        ``enrol``, ``trial`` and ``train`` of the representation that was chosen; of the others, the
+        encoder as it is always among them, with their name in front, such as ``frozen-train``; and
+        originals.
     """
-    return {
-        "enrol": ("enrol", attacker.enrolment),
-        "trial": ("trial", "released"),
-        "train": ("train", attacker.training),
-        "originals-enrol": ("enrol", "original"),
-        "originals-trial": ("trial", "original"),
-        "originals-train": ("train", "original"),
-    }
+    roles = {f"originals-{part}": sets[part, "original"] for part in PARTS}
+    frozen = sets.linked_by(attack.attacker, attack.settings.draws)
+    for linked in (frozen, *attack.candidates.speech):
+        chosen = linked.representation.name == attack.linked.representation.name
+        prefix = "" if chosen else f"{linked.representation.name}-"
+        by_part = (linked.enrol, linked.trial, linked.train)
+        roles |= {f"{prefix}{part}": e for part, e in zip(PARTS, by_part, strict=True)}
+    return roles
 
 
 def attack_record(attack: Attack, sets: EmbeddingSets) -> AttackRecord:
@@ -63,9 +74,9 @@ def attack_record(attack: Attack, sets: EmbeddingSets) -> AttackRecord:
     attack : Attack
         The attack.
     sets : EmbeddingSets
-        What it used.
+        What it used, with the encoder as it is.
     """
-    roles = embedding_roles(attack.attacker)
+    linked = attack.linked
     return AttackRecord(
         attacker=attack.attacker.describe(),
         settings=attack.settings,
@@ -76,7 +87,15 @@ def attack_record(attack: Attack, sets: EmbeddingSets) -> AttackRecord:
         eer=attack.trust.evidence.attack,
         eer_on_originals=attack.trust.evidence.originals,
         trust=attack.trust,
-        embeddings={role: sets[key].digest() for role, key in roles.items()},
+        embeddings={
+            role: embeddings.digest()
+            for role, embeddings in stored_embeddings(attack, sets).items()
+        },
+        representation=linked.representation.name,
+        draws=linked.draws,
+        representations=tuple(other.representation for other in attack.candidates.speech),
+        techniques=attack.techniques,
+        unavailable=attack.candidates.unavailable,
         trial_list=None if sets.trials is None else describe_trials(sets.trials),
     )
 
@@ -95,14 +114,13 @@ def originals_record(
     sets : EmbeddingSets
         What it used.
     """
-    parts: tuple[Part, ...] = ("enrol", "trial", "train")
     return OriginalsRecord(
         settings=settings,
         enrolled_speakers=len(np.unique(baseline.table.enrolled)),
         trials=len(baseline.table.trials),
         trained=baseline.trained.record,
         eer=baseline.eer,
-        embeddings={part: sets[part, "original"].digest() for part in parts},
+        embeddings={part: sets[part, "original"].digest() for part in PARTS},
         trial_list=None if sets.trials is None else describe_trials(sets.trials),
     )
 
@@ -126,8 +144,8 @@ def write_attack(
         Where embeddings are.
     """
     attack.table.write(folder / SCORES)
-    for key in embedding_roles(attack.attacker).values():
-        store.add(sets[key])
+    for embeddings in stored_embeddings(attack, sets).values():
+        store.add(embeddings)
     write_json(folder / RECORD, record)
 
 
@@ -154,8 +172,7 @@ def write_originals(
         Where embeddings are.
     """
     baseline.table.write(folder / SCORES)
-    parts: tuple[Part, ...] = ("enrol", "trial", "train")
-    for part in parts:
+    for part in PARTS:
         store.add(sets[part, "original"])
     write_json(folder / ORIGINALS_RECORD, record)
 

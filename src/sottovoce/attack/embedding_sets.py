@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sottovoce.attack.draws import first_draws, number_of_draws
 from sottovoce.attack.knowledge import Attacker, Form, Part
 from sottovoce.attack.trial_pairs import check_listed
 from sottovoce.core.errors import InputError, first_few
 from sottovoce.corpus.trials import TrialList
+from sottovoce.findings import FROZEN, RepresentationDescription
 from sottovoce.speaker.embeddings import Embeddings
 from sottovoce.speaker.leakage import check_training, shared_recordings
 
@@ -20,6 +22,31 @@ _ADVICE: dict[Form, str] = {
     "similar": "name a similar anonymiser, or give speech it anonymised",
     "released": "anonymise the enrolment recordings in the same run as the trials",
 }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LinkedSpeech:
+    """What one attacker links and trains on, in one representation of speech."""
+
+    representation: RepresentationDescription
+    enrol: Embeddings
+    trial: Embeddings
+    train: Embeddings
+
+    @property
+    def draws(self) -> int:
+        """How many times enrolment or training speech was anonymised."""
+        return max(number_of_draws(self.enrol), number_of_draws(self.train))
+
+    def check(self) -> None:
+        """Refuse training speech that holds speakers or recordings under attack.
+
+        Raises
+        ------
+        InputError
+            With the code ``not-disjoint``.
+        """
+        check_training(self.train, self.trial, self.enrol)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +65,23 @@ class EmbeddingSets:
                 code="missing-speech",
             )
         return self.embeddings[key]
+
+    def linked_by(self, attacker: Attacker, draws: int) -> LinkedSpeech:
+        """Return what an attacker links and trains on.
+
+        Parameters
+        ----------
+        attacker : Attacker
+            Decides the forms of enrolment and training speech.
+        draws : int
+            How many draws it uses, if there are so many.
+        """
+        return LinkedSpeech(
+            RepresentationDescription(FROZEN, None, ()),
+            first_draws(self["enrol", attacker.enrolment], draws),
+            self["trial", "released"],
+            first_draws(self["train", attacker.training], draws),
+        )
 
     def check(self, attacker: Attacker) -> None:
         """Refuse sets that would make the result of the attack mean something else.

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from sottovoce.attack.draws import anonymise_draws, join_draws
 from sottovoce.attack.embedding_sets import EmbeddingSets
 from sottovoce.attack.knowledge import Attacker, Form, Part
-from sottovoce.attack.speech import AnonymiserSpec, SpeechCache, SpeechSet, attackers_secret
+from sottovoce.attack.speech import AnonymiserSpec, SpeechCache, SpeechSet
 from sottovoce.core.errors import InputError, first_few
 from sottovoce.corpus.splits import partition_speakers, split_sides
 from sottovoce.corpus.trials import TrialList
 from sottovoce.corpus.utterance import Corpus
+from sottovoce.speaker.embeddings import Embeddings
+from sottovoce.speaker.encoders import Encoder
 from sottovoce.speaker.leakage import check_disjoint
 
 _ANONYMISER_OPTIONS: dict[Form, str] = {"attacker": "--anonymiser", "similar": "--similar"}
@@ -39,6 +42,16 @@ class AttackInputs:
     seed: int = 0
     notes: tuple[str, ...] = ()
     """What a reader of the results has to know."""
+
+    def attackers_anonymiser(self, form: Form) -> AnonymiserSpec | None:
+        """Return what makes speech of this form, as far as the attacker has it.
+
+        Parameters
+        ----------
+        form : {"original", "attacker", "similar", "released"}
+            How speech is treated; None for the forms that the attacker does not make.
+        """
+        return {"attacker": self.anonymiser, "similar": self.similar}.get(form)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +200,7 @@ def check_released(trial: SpeechSet, released: SpeechSet) -> None:
 
 
 def prepare_embeddings(
-    inputs: AttackInputs, attackers: Iterable[Attacker], cache: SpeechCache
+    inputs: AttackInputs, attackers: Iterable[Attacker], cache: SpeechCache, *, draws: int = 1
 ) -> EmbeddingSets:
     """Anonymise and embed everything that these attackers need.
 
@@ -199,6 +212,8 @@ def prepare_embeddings(
         Their needs are prepared.
     cache : SpeechCache
         Makes what is not there yet.
+    draws : int, default 1
+        How many times an attacker anonymises its enrolment and training speech.
 
     Raises
     ------
@@ -207,33 +222,96 @@ def prepare_embeddings(
         :func:`check_released` and :func:`check_disjoint`.
     """
     check_released(inputs.trial, inputs.released)
-    trained_on: frozenset[str] = getattr(cache.encoder, "trained_on", frozenset())
-    check_disjoint({"evaluated": inputs.trial.corpus.speakers, "encoder's training": trained_on})
+    check_encoder(cache.encoder, inputs)
     needs: list[tuple[Part, Form]] = [("trial", "released")]
     for attacker in attackers:
         needs += [key for key in attacker.needs if key not in needs]
     # all speech before any embedding, so that missing speech is reported at once
-    speech = {key: inputs.prepared.get(key) or _speech(inputs, *key, cache) for key in needs}
+    speech = {key: prepare_speech(inputs, *key, cache, draws=draws) for key in needs}
     return EmbeddingSets(
-        {(part, form): cache.embed(speech[part, form], f"{part} ({form})") for part, form in needs},
+        {key: embed_draws(speech[key], cache, label=f"{key[0]} ({key[1]})") for key in needs},
         trials=inputs.trials,
     )
 
 
-def _speech(inputs: AttackInputs, part: Part, form: Form, cache: SpeechCache) -> SpeechSet:
+def check_encoder(encoder: Encoder, inputs: AttackInputs) -> None:
+    """Refuse an encoder that was trained on speakers under attack.
+
+    Parameters
+    ----------
+    encoder : Encoder
+        Its ``trained_on`` is checked.
+    inputs : AttackInputs
+        The speakers of its trials are attacked.
+
+    Raises
+    ------
+    InputError
+        With the code ``not-disjoint``.
+    """
+    check_disjoint(
+        {"evaluated": inputs.trial.corpus.speakers, "encoder's training": encoder.trained_on}
+    )
+
+
+def embed_draws(
+    speech: Sequence[SpeechSet], cache: SpeechCache, *, label: str, encoder: Encoder | None = None
+) -> Embeddings:
+    """Embed the same recordings under several draws.
+
+    Parameters
+    ----------
+    speech : sequence of SpeechSet
+        One per draw.
+    cache : SpeechCache
+        Makes what is not there yet.
+    label : str
+        What is embedded, for the progress.
+    encoder : Encoder, optional
+        Makes the vectors; default the encoder of the cache.
+    """
+    return join_draws([cache.embed(drawn, label, encoder=encoder) for drawn in speech])
+
+
+def prepare_speech(
+    inputs: AttackInputs, part: Part, form: Form, cache: SpeechCache, *, draws: int = 1
+) -> tuple[SpeechSet, ...]:
+    """Return a part of the speech in one form, anonymised where that is needed.
+
+    Parameters
+    ----------
+    inputs : AttackInputs
+        Originals and released speech; a set in ``prepared`` is taken as it is.
+    part : {"enrol", "trial", "train"}
+        Which speech.
+    form : {"original", "attacker", "similar", "released"}
+        How it is treated.
+    cache : SpeechCache
+        Makes what is not there yet.
+    draws : int, default 1
+        How many times the attacker anonymises it; one where the form needs no draws.
+
+    Raises
+    ------
+    InputError
+        With the code ``missing-speech``.
+    """
+    if (part, form) in inputs.prepared:
+        return (inputs.prepared[part, form],)
     original = {"enrol": inputs.enrol, "trial": inputs.trial, "train": inputs.train}[part]
     if form == "original":
-        return original
+        return (original,)
     if form == "released":
-        return _released_speech(inputs, part, original)
-    spec = inputs.anonymiser if form == "attacker" else inputs.similar
+        return (_released_speech(inputs, part, original),)
+    spec = inputs.attackers_anonymiser(form)
     if spec is None:
         raise InputError(
             f"{part} speech anonymised by the attacker (form {form}) is needed; name the "
             f"anonymiser with {_ANONYMISER_OPTIONS[form]}, or give the speech itself",
             code="missing-speech",
         )
-    return cache.anonymise(original, spec, attackers_secret(inputs.seed), f"{part} ({form})")
+    label = f"{part} ({form})"
+    return anonymise_draws(original, spec, draws, cache, seed=inputs.seed, label=label)
 
 
 def _released_speech(inputs: AttackInputs, part: Part, original: SpeechSet) -> SpeechSet:

@@ -66,6 +66,21 @@ class Attacker:
         ]
         return tuple(dict.fromkeys(sets))
 
+    @property
+    def linked(self) -> tuple[tuple[Part, Form], ...]:
+        """Speech that it enrols with, attacks and trains on."""
+        return (("enrol", self.enrolment), ("trial", "released"), ("train", self.training))
+
+    @property
+    def anonymises(self) -> bool:
+        """Whether it anonymises speech itself, as often as it likes."""
+        return bool({"attacker", "similar"} & {self.enrolment, self.training})
+
+    @property
+    def knows_draws(self) -> bool:
+        """Whether it enrols with speech of the operator's draws, so that pseudo-voices link."""
+        return self.enrolment == "released"
+
     def knows_more_than(self, other: Attacker) -> bool:
         """Whether ``other`` counts as less informed.
 

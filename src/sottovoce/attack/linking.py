@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import get_args
 
 import numpy as np
 
-from sottovoce.attack.embedding_sets import EmbeddingSets
+from sottovoce.attack.advice import Effort, advise
+from sottovoce.attack.embedding_sets import EmbeddingSets, LinkedSpeech
 from sottovoce.attack.knowledge import ATTACKERS, Attacker
-from sottovoce.attack.score import Cohort, Over, ScoreTable, score_all, score_listed
-from sottovoce.attack.training import LinkageTrainer, TrainedLinkage, linkages_tried_by_best
+from sottovoce.attack.score import Over, ScoreTable
+from sottovoce.attack.techniques import Attempt, Candidates, choose, link, try_all
+from sottovoce.attack.training import Judging, LinkageTrainer, TrainedLinkage
 from sottovoce.attack.trust import judge
 from sottovoce.core.errors import SottovoceError, UsageError
-from sottovoce.corpus.trials import TrialList
-from sottovoce.findings import AttackSettings, Trust, TrustEvidence
+from sottovoce.findings import AttackSettings, Technique, Trust, TrustEvidence
 from sottovoce.measure import eer
 from sottovoce.measure.scores import Scores
-from sottovoce.speaker.embeddings import Embeddings
 
-PERMUTATIONS = 20
-"""Exchanges of names behind the control."""
+PERMUTATIONS = 99
+"""Exchanges of names behind the control, at most."""
+FEWEST = 20
+"""Exchanges of names behind the control, at least."""
+MAX_CONTROL_PAIRS = 50_000_000
+"""Pairs that are scored for the control, unless the fewest exchanges need more."""
 NORMS = ("none", "s-norm", "as-norm")
 """Kinds of score normalisation."""
 
@@ -45,6 +50,12 @@ class Attack:
     trained: TrainedLinkage
     baseline: Baseline
     trust: Trust
+    linked: LinkedSpeech
+    """What was linked, in the representation that was chosen."""
+    candidates: Candidates
+    """All that it was chosen from."""
+    techniques: tuple[Technique, ...]
+    """Everything that was tried."""
 
 
 def attack_originals(
@@ -62,9 +73,9 @@ def attack_originals(
         Owns the trained linkage functions.
     """
     training = sets["train", "original"]
-    trained = trainer.train(settings.linkage, training, seed=settings.seed)
+    trained = trainer.train(settings.linkage, training, Judging(settings.seed))
     enrol, trial = sets["enrol", "original"], sets["trial", "original"]
-    table = _link(enrol, trial, trained, training, settings, sets.trials)
+    table = link(enrol, trial, trained, training, settings, sets.trials)
     return Baseline(table, trained, eer(table.scores()))
 
 
@@ -75,13 +86,14 @@ def attack(
     *,
     trainer: LinkageTrainer | None = None,
     baseline: Baseline | None = None,
+    candidates: Candidates | None = None,
 ) -> Attack:
     """Attack the released trials with what ``attacker`` knows.
 
     Parameters
     ----------
     sets : EmbeddingSets
-        All that the attacker needs.
+        All that the attacker needs, with the encoder as it is.
     attacker : Attacker
         What it enrols with and trains on.
     settings : AttackSettings, optional
@@ -90,6 +102,9 @@ def attack(
         Owns the trained linkage functions; default a new one.
     baseline : Baseline, optional
         The same settings on originals, as :func:`attack_originals` returns; default computed here.
+    candidates : Candidates, optional
+        Representations to choose from, as
+        :func:`~sottovoce.attack.representation.prepare_candidates` returns; default ``sets`` alone.
 
     Raises
     ------
@@ -101,20 +116,31 @@ def attack(
     trainer = trainer or LinkageTrainer()
     sets.check(attacker)
     baseline = baseline or attack_originals(sets, settings, trainer)
-    training = sets["train", attacker.training]
-    trained = trainer.train(settings.linkage, training, seed=settings.seed)
-    enrol, trial = sets["enrol", attacker.enrolment], sets["trial", "released"]
-    table = _link(enrol, trial, trained, training, settings, sets.trials)
+    candidates = candidates or Candidates((sets.linked_by(attacker, settings.draws),))
+    attempts = try_all(candidates.speech, attacker, settings, trainer, sets.trials)
+    best = choose(attempts, settings.linkage)
+    control = _control(best.table, best.eer, settings.seed)
     evidence = TrustEvidence(
         originals=baseline.eer,
-        attack=eer(table.scores()),
-        training=trained.record.training_eer,
-        held_out=trained.record.held_out_eer,
-        control=_control(table, settings.seed),
-        linkages=_other_linkages(sets, attacker, trained, settings, trainer),
+        attack=best.eer,
+        training=best.trained.record.training_eer,
+        held_out=best.trained.record.held_out_eer,
+        control=control.eer,
+        p_value=control.p_value,
+        linkages=_other_attempts(attempts, best),
         less_informed=_less_informed(sets, attacker, baseline.trained, settings),
     )
-    return Attack(attacker, settings, table, trained, baseline, judge(evidence))
+    return Attack(
+        attacker,
+        settings,
+        best.table,
+        best.trained,
+        baseline,
+        judge(evidence, advice=advise(_effort(attacker, best, candidates, control.p_value))),
+        best.linked,
+        candidates,
+        tuple(attempt.describe(chosen=attempt is best) for attempt in attempts),
+    )
 
 
 def check_settings(settings: AttackSettings) -> None:
@@ -138,60 +164,51 @@ def check_settings(settings: AttackSettings) -> None:
             raise UsageError(f"{name} {value!r}; use {', '.join(known)}", code="unknown-name")
 
 
-def _link(
-    enrol: Embeddings,
-    trial: Embeddings,
-    trained: TrainedLinkage,
-    training: Embeddings,
-    settings: AttackSettings,
-    trials: TrialList | None,
-) -> ScoreTable:
-    over: Over = next(name for name in get_args(Over) if name == settings.over)
-    cohort = None
-    if settings.norm != "none":
-        most = min(settings.nearest, len(training.names))
-        cohort = Cohort(training, most if settings.norm == "as-norm" else None)
-    if trials is not None:
-        return score_listed(enrol, trial, trained.linkage, trials, over=over, cohort=cohort)
-    return score_all(enrol, trial, trained.linkage, over=over, cohort=cohort)
+@dataclass(frozen=True, slots=True)
+class _Control:
+    """What the scores give under names that are exchanged at random."""
+
+    eer: float | None
+    p_value: float | None
 
 
-def _control(table: ScoreTable, seed: int) -> float | None:
+def _control(table: ScoreTable, attack: float, seed: int) -> _Control:
     """EER under exchanged names, over pairs of different speakers only.
 
     Pairs of the same speaker would count as non-mated with high scores, and push the EER far above
     50 % where speakers are few. With two speakers there are no other pairs.
     """
     if len(np.unique(table.enrolled)) < 3:
-        return None
+        return _Control(None, None)
     rng, different = np.random.default_rng(seed), table.nonmated
-    claims = [table.permute_names(rng).mated for _ in range(PERMUTATIONS)]
+    exchanges = int(np.clip(MAX_CONTROL_PAIRS // table.values.size, FEWEST, PERMUTATIONS))
+    claims = [table.permute_names(rng).mated for _ in range(exchanges)]
     try:
         eers = [
             eer(Scores(table.values[claim], table.values[different & ~claim])) for claim in claims
         ]
     except SottovoceError:  # a list of trials has too few pairs of different speakers
-        return None
-    return float(np.mean(eers))
+        return _Control(None, None)
+    as_low = sum(rate <= attack for rate in eers)
+    return _Control(float(np.mean(eers)), (1 + as_low) / (1 + exchanges))
 
 
-def _other_linkages(
-    sets: EmbeddingSets,
-    attacker: Attacker,
-    trained: TrainedLinkage,
-    settings: AttackSettings,
-    trainer: LinkageTrainer,
-) -> dict[str, float]:
-    """EER of the same attack with each linkage function that was not used."""
-    training = sets["train", attacker.training]
-    enrol, trial = sets["enrol", attacker.enrolment], sets["trial", "released"]
-    eers = {}
-    for name in linkages_tried_by_best():
-        if name != trained.name:
-            other = trainer.train(name, training, seed=settings.seed)
-            table = _link(enrol, trial, other, training, settings, sets.trials)
-            eers[name] = eer(table.scores())
-    return eers
+def _other_attempts(attempts: Sequence[Attempt], best: Attempt) -> dict[str, float]:
+    """EER of each attempt that was not chosen, those of other representations marked."""
+    return {attempt.name_beside(best): attempt.eer for attempt in attempts if attempt is not best}
+
+
+def _effort(
+    attacker: Attacker, best: Attempt, candidates: Candidates, p_value: float | None
+) -> Effort:
+    return Effort(
+        tried=[linked.representation.name for linked in candidates.speech],
+        known=candidates.known,
+        unavailable=candidates.unavailable,
+        draws=best.linked.draws if attacker.anonymises else None,
+        speakers=len(best.linked.train.names),
+        p_value=p_value,
+    )
 
 
 def _less_informed(
@@ -206,7 +223,7 @@ def _less_informed(
     for other in (ATTACKERS[name] for name in ATTACKERS):
         comparable = other.training == "original" and attacker.knows_more_than(other)
         if comparable and ("enrol", other.enrolment) in sets.embeddings:
-            enrol, trial = sets["enrol", other.enrolment], sets["trial", "released"]
-            table = _link(enrol, trial, trained, training, settings, sets.trials)
+            linked = sets.linked_by(other, settings.draws)
+            table = link(linked.enrol, linked.trial, trained, training, settings, sets.trials)
             eers[other.name] = eer(table.scores())
     return eers

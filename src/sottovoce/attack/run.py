@@ -17,6 +17,7 @@ from sottovoce.attack.attributes import infer_attributes
 from sottovoce.attack.inputs import AttackInputs, prepare_embeddings
 from sottovoce.attack.knowledge import Attacker
 from sottovoce.attack.linking import attack, attack_originals
+from sottovoce.attack.representation import describe_encoder, prepare_candidates
 from sottovoce.attack.speech import SpeechCache
 from sottovoce.attack.training import LinkageTrainer
 from sottovoce.attack.trial_pairs import write_trials
@@ -26,7 +27,6 @@ from sottovoce.findings import (
     AttackReport,
     AttackSettings,
     AttributeInference,
-    EncoderDescription,
     MethodDescription,
     NotMeasured,
     Setting,
@@ -62,7 +62,7 @@ def run_attacks(
     attributes : sequence of str, default ("gender",)
         Attributes to infer from the trials.
     """
-    sets = prepare_embeddings(inputs, attackers, cache)
+    sets = prepare_embeddings(inputs, attackers, cache, draws=settings.draws)
     folder, trainer = cache.folder, LinkageTrainer()
     if inputs.trials is not None:
         write_trials(folder, inputs.trials)
@@ -76,7 +76,15 @@ def run_attacks(
     for done, attacker in enumerate(attackers):
         if cache.progress:
             cache.progress("attacking", done, len(attackers))
-        result = attack(sets, attacker, settings, trainer=trainer, baseline=baseline)
+        candidates = prepare_candidates(sets, inputs, attacker, settings, cache)
+        result = attack(
+            sets,
+            attacker,
+            settings,
+            trainer=trainer,
+            baseline=baseline,
+            candidates=candidates,
+        )
         report = _report(attack_record(result, sets), inputs, inferred, cache.encoder)
         write_attack(folder / attacker.name, result, report, sets, cache.store)
         reports.append(report)
@@ -107,18 +115,6 @@ def _report(
 
 def _describe_corpus(corpus: Corpus) -> SpeechDescription:
     return SpeechDescription(corpus.name, len(corpus.speakers), len(corpus))
-
-
-def describe_encoder(encoder: Encoder) -> EncoderDescription:
-    """Return the record of an encoder for results.
-
-    Parameters
-    ----------
-    encoder : Encoder
-        The encoder behind all embeddings.
-    """
-    card = encoder.card
-    return EncoderDescription(card.name, card.dimension, card.licence, card.origin, card.sha256)
 
 
 def describe_method(method: str) -> MethodDescription:

@@ -242,15 +242,18 @@ def score_listed(
 
 
 def _positions(embeddings: Embeddings, ids: Sequence[str]) -> IntArray:
-    """Rows of the recordings with these ids, in their order."""
+    """Rows of the recordings with these ids in their order, each in all of its draws."""
     if embeddings.utterances is None:
         raise InputError(
             f"{embeddings.origin}: no utterance ids, which a list of trials needs; embed it again",
             code="missing-ids",
         )
     order = np.argsort(embeddings.utterances, kind="stable")
-    positions = np.searchsorted(embeddings.utterances, np.array(ids, np.str_), sorter=order)
-    return np.asarray(order[positions], np.int64)
+    in_order, wanted = embeddings.utterances[order], np.array(ids, np.str_)
+    starts = np.searchsorted(in_order, wanted)
+    stops = np.searchsorted(in_order, wanted, side="right")
+    rows = [order[start:stop] for start, stop in zip(starts, stops, strict=True)]
+    return np.concatenate(rows).astype(np.int64)
 
 
 def _check_size(n_models: int, n_trials: int) -> None:

@@ -46,6 +46,20 @@ class AnonymiserSpec:
         """Refuse a name or settings that no anonymiser has, before any work is done."""
         METHODS[self.method].card.checked(**self.settings)
 
+    def per_utterance(self) -> AnonymiserSpec:
+        """Return the same anonymiser, but with a draw for each utterance where it has the choice.
+
+        A setting that is a number instead of a word, such as a fixed coefficient, is kept.
+        """
+        choice = METHODS[self.method].card.per_utterance
+        if choice is None:
+            return self
+        name, word = choice
+        value = METHODS[self.method].card.checked(**self.settings)[name]
+        if not isinstance(value, str) or value == word:
+            return self
+        return AnonymiserSpec(self.method, {**self.settings, name: word})
+
     @classmethod
     def from_folder(cls, folder: Path) -> AnonymiserSpec | None:
         """Read what ``sottovoce anonymise voice`` recorded in a folder.
@@ -218,7 +232,7 @@ class SpeechCache:
             )
         return SpeechSet(read_manifest(target), key)
 
-    def embed(self, speech: SpeechSet, label: str) -> Embeddings:
+    def embed(self, speech: SpeechSet, label: str, *, encoder: Encoder | None = None) -> Embeddings:
         """Return one vector per recording.
 
         Parameters
@@ -227,15 +241,18 @@ class SpeechCache:
             Recordings.
         label : str
             What is embedded, for the progress.
+        encoder : Encoder, optional
+            Makes the vectors; default the encoder of the cache.
         """
-        inputs = [speech.key, self.encoder.card.sha256]
+        encoder = encoder or self.encoder
+        inputs = [speech.key, encoder.card.sha256]
 
         def compute() -> str:
             target = self.store.folder / f"{self.steps.key(inputs)}.npz"
             if not target.is_file():
                 embed_corpus(
                     speech.corpus,
-                    self.encoder,
+                    encoder,
                     target,
                     jobs=self.jobs,
                     progress=self._stage(f"embedding {label}"),
@@ -255,15 +272,18 @@ class SpeechCache:
         return None if show is None else lambda done, total: show(label, done, total)
 
 
-def attackers_secret(seed: int) -> Secret:
+def attackers_secret(seed: int, draw: int = 1) -> Secret:
     """Return the secret of the attacker's draws: never an operator's, even with the same seed.
 
     Parameters
     ----------
     seed : int
         Of the study or command, 0 or more.
+    draw : int, default 1
+        An attacker that anonymises its speech several times has a secret for each time.
     """
-    return Secret(Secret.reproducible(seed).digest("attacker"))
+    names = ("attacker",) if draw == 1 else ("attacker", str(draw))
+    return Secret(Secret.reproducible(seed).digest(*names))
 
 
 def operators_secret(seed: int) -> Secret:

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sottovoce.attack.score import ScoreTable, score_all
 from sottovoce.core.errors import SottovoceError, TooFewError, UsageError
 from sottovoce.core.registry import did_you_mean
 from sottovoce.core.types import IntArray
-from sottovoce.findings import LinkageTraining
+from sottovoce.findings import STRONGEST, LinkageTraining
 from sottovoce.measure import eer, min_cllr
 from sottovoce.measure.scores import Scores
 from sottovoce.speaker.embeddings import Embeddings
@@ -31,6 +32,8 @@ _WORST: Merit = (math.inf, math.inf)
 FOLDS = 4
 BEST = "best"
 """The name that stands for whichever linkage function does best on held-out training speakers."""
+CHOSEN = (BEST, STRONGEST)
+"""Names that leave the choice of the linkage function to the attacker."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,7 +57,7 @@ def linkages_tried_by_best() -> list[str]:
 
 
 def check_linkage_name(name: str) -> None:
-    """Refuse a name that is neither :data:`BEST` nor that of a linkage function.
+    """Refuse a name that is neither in :data:`CHOSEN` nor that of a linkage function.
 
     Parameters
     ----------
@@ -66,10 +69,24 @@ def check_linkage_name(name: str) -> None:
     UsageError
         With the code ``unknown-name``.
     """
-    if name != BEST and name not in LINKAGES:
+    if name not in CHOSEN and name not in LINKAGES:
         raise UsageError(
-            did_you_mean("linkage function", name, [BEST, *LINKAGES]), code="unknown-name"
+            did_you_mean("linkage function", name, [*CHOSEN, *LINKAGES]), code="unknown-name"
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """How candidates are judged on training speakers that they were not trained on."""
+
+    seed: int = 0
+    """Of the division into folds and of the division of a speaker's recordings."""
+    across_draws: bool = True
+    """Whether recordings enrolled and tried come from different draws, as in an attack by somebody
+    who does not know the operator's draws. Without several draws both come from the only one."""
+    excluded: frozenset[str] = frozenset()
+    """Speakers that must not judge, because an encoder was trained on them. The others then judge
+    together, without folds."""
 
 
 class LinkageTrainer:
@@ -80,7 +97,7 @@ class LinkageTrainer:
 
     def __init__(self) -> None:
         self._linkages: dict[tuple[str, str, str], LinkageFunction] = {}
-        self._trained: dict[tuple[str, str, int], TrainedLinkage] = {}
+        self._trained: dict[tuple[str, str, Judging], TrainedLinkage] = {}
 
     def linkage(self, name: str, settings: Settings, train: Embeddings) -> LinkageFunction:
         """Return a linkage function with known settings, trained on all of ``train``.
@@ -99,55 +116,65 @@ class LinkageTrainer:
             self._linkages[key] = make_linkage(name, train, like=train, **settings)
         return self._linkages[key]
 
-    def train(self, name: str, train: Embeddings, *, seed: int = 0) -> TrainedLinkage:
+    def train(self, name: str, train: Embeddings, judging: Judging | None = None) -> TrainedLinkage:
         """Train a linkage function; held-out training speakers decide its settings.
 
         Parameters
         ----------
         name : str
-            A name in ``LINKAGES``, or :data:`BEST`.
+            A name in ``LINKAGES``, or one of :data:`CHOSEN`.
         train : Embeddings
             Training recordings.
-        seed : int, default 0
-            Of the division into folds and of the division of a speaker's recordings.
+        judging : Judging, optional
+            How held-out speakers judge; default the defaults of :class:`Judging`.
 
         Raises
         ------
         TooFewError
             If there are too few speakers or recordings for this linkage function.
         """
-        key = (name, train.digest(), seed)
+        judging = judging or Judging()
+        if name in CHOSEN:
+            return min(self.candidates(train, judging), key=lambda trained: trained.merit)
+        key = (name, train.digest(), judging)
         if key not in self._trained:
-            if name == BEST:
-                self._trained[key] = min(
-                    self._trainable(train, seed), key=lambda trained: trained.merit
-                )
-            else:
-                self._trained[key] = self._select_settings(name, train, seed)
+            self._trained[key] = self._select_settings(name, train, judging)
         return self._trained[key]
 
-    def _trainable(self, train: Embeddings, seed: int) -> list[TrainedLinkage]:
-        """All candidates that these speakers suffice for; an error if they suffice for none."""
+    def candidates(self, train: Embeddings, judging: Judging) -> list[TrainedLinkage]:
+        """Train every linkage function that these speakers suffice for.
+
+        Parameters
+        ----------
+        train : Embeddings
+            Training recordings.
+        judging : Judging
+            How held-out speakers judge.
+
+        Raises
+        ------
+        TooFewError
+            If they suffice for none.
+        """
         trained, shortage = [], None
         for name in linkages_tried_by_best():
             try:
-                trained.append(self.train(name, train, seed=seed))
+                trained.append(self.train(name, train, judging))
             except TooFewError as error:
                 shortage = shortage or error
         if not trained:
             raise shortage or UsageError("no linkage function is registered that best may try")
         return trained
 
-    def _select_settings(self, name: str, train: Embeddings, seed: int) -> TrainedLinkage:
-        folds = list(_folds(train, seed))
+    def _select_settings(self, name: str, train: Embeddings, judging: Judging) -> TrainedLinkage:
         choices = LINKAGES[name].candidate_settings
         merit, chosen, held_out = _WORST, choices[-1], None
         for settings in choices:
-            scores = _held_out_scores(name, settings, train, folds)
+            scores = _held_out_scores(name, settings, train, judging)
             if scores is not None and (rank := _merit(scores)) < merit:
                 merit, chosen, held_out = rank, settings, scores
         linkage = self.linkage(name, chosen, train)
-        training_table = _split_scores(train, np.arange(len(train.names)), linkage, seed)
+        training_table = _split_scores(train, np.arange(len(train.names)), linkage, judging)
         record = LinkageTraining(
             name,
             dict(chosen),
@@ -166,29 +193,30 @@ def _merit(scores: Scores) -> Merit:
     return round(min_cllr(scores), 3), -float(distance / spread)
 
 
-def _folds(train: Embeddings, seed: int) -> Iterator[tuple[IntArray, IntArray]]:
+def _folds(train: Embeddings, judging: Judging) -> Iterator[tuple[IntArray, IntArray]]:
     """Speakers to train on and speakers to hold out, in turns."""
-    order = np.random.default_rng(seed).permutation(len(train.names))
-    for fold in range(FOLDS):
-        held_out = order[fold::FOLDS]
+    order = np.random.default_rng(judging.seed).permutation(len(train.names))
+    if judging.excluded:
+        judges = order[~np.isin(train.names[order], list(judging.excluded))]
+        divisions = [judges]
+    else:
+        divisions = [order[fold::FOLDS] for fold in range(FOLDS)]
+    for held_out in divisions:
         if len(held_out) >= 2 and len(order) - len(held_out) >= 2:
             yield np.setdiff1d(order, held_out), held_out
 
 
 def _held_out_scores(
-    name: str,
-    settings: Settings,
-    train: Embeddings,
-    folds: Sequence[tuple[IntArray, IntArray]],
+    name: str, settings: Settings, train: Embeddings, judging: Judging
 ) -> Scores | None:
     """Scores of held-out speakers, of all folds together; None where there are too few."""
     mated, nonmated = [], []
-    for trained_on, held_out in folds:
+    for trained_on, held_out in _folds(train, judging):
         try:
             linkage = make_linkage(name, train.of_speakers(trained_on), like=train, **settings)
         except TooFewError:
             return None
-        table = _split_scores(train, held_out, linkage, 0)
+        table = _split_scores(train, held_out, linkage, replace(judging, seed=0))
         if table is None:
             continue
         # the scale of scores differs between folds, their order within a fold does not
@@ -201,20 +229,41 @@ def _held_out_scores(
 
 
 def _split_scores(
-    embeddings: Embeddings, speakers: IntArray, linkage: LinkageFunction, seed: int
+    embeddings: Embeddings, speakers: IntArray, linkage: LinkageFunction, judging: Judging
 ) -> ScoreTable | None:
-    """Speakers against themselves and each other, half of the vectors of each enrolled."""
-    rng = np.random.default_rng(seed)
+    """Speakers against themselves and each other, half of the recordings of each enrolled.
+
+    No recording is on both sides, whatever its draw. Trials are of the first draw, which is made as
+    the operator makes it; across draws, what is enrolled is of the others.
+    """
+    rng = np.random.default_rng(judging.seed)
+    recordings, tried_draw, enrolled_draw = _sides(embeddings, judging.across_draws)
     enrol, trial = [], []
     for speaker in speakers:
-        rows = rng.permutation(np.flatnonzero(embeddings.speakers == speaker))
-        if len(rows) >= 2:
-            enrol.append(rows[: len(rows) // 2])
-            trial.append(rows[len(rows) // 2 :])
+        of_speaker = embeddings.speakers == speaker
+        shuffled = rng.permutation(np.unique(recordings[of_speaker]))
+        first_half = np.isin(recordings, shuffled[: len(shuffled) // 2])
+        if len(shuffled) >= 2:
+            enrol.append(np.flatnonzero(of_speaker & first_half & enrolled_draw))
+            trial.append(np.flatnonzero(of_speaker & ~first_half & tried_draw))
     if len(enrol) < 2:
         return None
     enrolled, tried = (embeddings.rows(np.sort(np.concatenate(side))) for side in (enrol, trial))
     return score_all(enrolled, tried, linkage)
+
+
+Mask = NDArray[np.bool_]
+
+
+def _sides(embeddings: Embeddings, across_draws: bool) -> tuple[IntArray, Mask, Mask]:
+    """The recording of each vector, and which vectors may be tried and which enrolled."""
+    everything = np.ones(len(embeddings), np.bool_)
+    draws, ids = embeddings.draws, embeddings.utterances
+    if draws is None or ids is None:
+        return np.arange(len(embeddings)), everything, everything
+    recordings = np.unique(ids, return_inverse=True)[1].astype(np.int64)
+    first = draws == 1
+    return recordings, first, ~first if across_draws and not first.all() else first
 
 
 def _eer(table: ScoreTable | None) -> float | None:

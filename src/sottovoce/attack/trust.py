@@ -15,7 +15,9 @@ from sottovoce.findings import Trust, TrustEvidence, TrustLimits
 LIMITS = TrustLimits(originals=0.15, training=0.25, control=0.10, behind=0.05)
 
 
-def judge(evidence: TrustEvidence, limits: TrustLimits = LIMITS) -> Trust:
+def judge(
+    evidence: TrustEvidence, limits: TrustLimits = LIMITS, *, advice: tuple[str, ...] = ()
+) -> Trust:
     """Compare the evidence with the limits.
 
     Parameters
@@ -24,6 +26,8 @@ def judge(evidence: TrustEvidence, limits: TrustLimits = LIMITS) -> Trust:
         EERs of the attack and of what it is compared with; missing values are no reason.
     limits : TrustLimits, default LIMITS
         What the evidence is compared with.
+    advice : tuple of str, default ()
+        Stronger attacks that would be worth trying.
 
     Returns
     -------
@@ -51,7 +55,7 @@ def judge(evidence: TrustEvidence, limits: TrustLimits = LIMITS) -> Trust:
         ("as the attacker", evidence.less_informed),
     ):
         reasons += _better_attacks(prefix, eers, evidence.attack, limits.behind)
-    return Trust(not reasons, tuple(reasons), evidence, limits)
+    return Trust(not reasons, tuple(reasons), evidence, limits, advice)
 
 
 def _better_attacks(

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 
-from sottovoce.attack import ATTACKERS
 from sottovoce.attack.inputs import SpeechDivision, divide_speech
 from sottovoce.attack.speech import SpeechSet
 from sottovoce.audit.measuring import measured_populations
@@ -33,6 +32,7 @@ from sottovoce.findings import (
     Provenance,
     TrainingDescription,
 )
+from sottovoce.report.formats import counted
 from sottovoce.signal.fbank import RATE
 from sottovoce.speaker.encoders import prepare
 
@@ -272,15 +272,14 @@ def plan_lines(study: Study, folder: Path, *, cores: int = 2) -> Iterator[str]:
         + (f"; leave out {len(division.left_out):,}" if division.left_out else "")
     )
     for number, spec in enumerate(study.anonymiser_specs, 2):
-        repeated = enrol_seconds + train_seconds if _attackers_anonymise(study) else 0.0
-        speech = attacked_seconds + repeated
+        speech = attacked_seconds + _most_draws(study) * (enrol_seconds + train_seconds)
         speed = ANONYMISING.get(spec.method, ANONYMISING_OTHERS)
         total += speech * (1 / speed + 1 / EMBEDDING)
-        total += len(study.attackers) * len(study.linkage) * ATTACKING
+        total += len(study.attacks_on(spec)) * ATTACKING
         total += min(study.utility.utterances, len(trial.corpus)) * 4 / RECOGNISING
         yield (
             f"{number}. {spec.label}: anonymise {speech / 60:.0f} min of speech, "
-            f"{len(study.attackers)} attackers × {len(study.linkage)} linkage functions"
+            f"{counted(len(study.attacks_on(spec)), 'attack')}"
         )
     yield from _unmeasured_limits(study, len(enrol.corpus.speakers))
     yield f"About {max(1, round(total / cores / 60))} min on {cores} cores, if nothing is done yet."
@@ -315,10 +314,8 @@ def total_seconds(corpus: Corpus) -> float:
     return total
 
 
-def _attackers_anonymise(study: Study) -> bool:
-    """Whether an attacker needs speech that it anonymises itself."""
-    return any(
-        form in ("attacker", "similar")
-        for name in study.attackers
-        for form in (ATTACKERS[name].enrolment, ATTACKERS[name].training)
+def _most_draws(study: Study) -> int:
+    """How many times attackers anonymise their speech; 0 where none does."""
+    return max(
+        attack.settings.draws if attack.attacker.anonymises else 0 for attack in study.attacks
     )

@@ -18,7 +18,7 @@ from sottovoce.core.registry import did_you_mean
 from sottovoce.findings import AttackRow, LimitResult, Reidentification
 from sottovoce.measure.catalogue import MEASURES
 
-CONDITIONS = ("population", "length", "attacker", "method", "linkage")
+CONDITIONS = ("population", "length", "attacker", "method", "linkage", "encoder")
 """What may stand behind the @."""
 SMALLEST = {"population": 2, "length": 1}
 """Conditions that are numbers, and the smallest value of each."""
@@ -117,25 +117,37 @@ class Limit:
         applicable = [row for row in rows if self._applies(row)]
         for row in applicable:
             for value in self._values(row):
-                yield self._result(row.anonymiser, row.attacker, row.linkage, value)
+                yield LimitResult(
+                    self.text,
+                    row.anonymiser,
+                    row.attacker,
+                    row.linkage,
+                    value,
+                    self._is_exceeded(value),
+                    encoder=row.encoder,
+                    draws=row.draws,
+                )
         if not applicable:
             method = self.conditions.get("method", "any anonymiser")
             attacker = self.conditions.get("attacker", "any attacker")
-            yield self._result(method, attacker, self.conditions.get("linkage", "any"), None)
+            linkage = self.conditions.get("linkage", "any")
+            yield LimitResult(self.text, method, attacker, linkage, None, True)
 
     def _applies(self, row: AttackRow) -> bool:
-        names = {"attacker": row.attacker, "method": row.method, "linkage": row.linkage}
+        names = {
+            "attacker": row.attacker,
+            "method": row.method,
+            "linkage": row.linkage,
+            "encoder": row.encoder,
+        }
         return all(
             value == names[condition]
             for condition, value in self.conditions.items()
             if condition in names
         )
 
-    def _result(
-        self, anonymiser: str, attacker: str, linkage: str, value: float | None
-    ) -> LimitResult:
-        exceeded = value is None or not COMPARISONS[self.comparison](value, self.bound)
-        return LimitResult(self.text, anonymiser, attacker, linkage, value, exceeded)
+    def _is_exceeded(self, value: float | None) -> bool:
+        return value is None or not COMPARISONS[self.comparison](value, self.bound)
 
     def _values(self, row: AttackRow) -> list[float | None]:
         """The figures of a row; None, which exceeds any limit, where it was not measured."""

@@ -9,17 +9,20 @@ from pathlib import Path
 from sottovoce.attack import AttackSettings, EmbeddingSets, LinkageTrainer, ScoreTable
 from sottovoce.attack.artifacts import (
     ORIGINALS_RECORD,
+    PARTS,
     RECORD,
     SCORES,
     attack_record,
-    embedding_roles,
     originals_record,
     read_originals_record,
     read_record,
 )
+from sottovoce.attack.embedding_sets import LinkedSpeech
 from sottovoce.attack.embedding_store import FOLDER, EmbeddingStore
 from sottovoce.attack.knowledge import Form, Part
 from sottovoce.attack.linking import Baseline, attack, attack_originals
+from sottovoce.attack.representation import REPRESENTATIONS
+from sottovoce.attack.techniques import Candidates
 from sottovoce.attack.trial_pairs import read_stored_trials
 from sottovoce.audit.comparing import compare, compare_tables, read_table
 from sottovoce.audit.measuring import (
@@ -32,6 +35,7 @@ from sottovoce.audit.study import PlannedAttack, Study
 from sottovoce.core.errors import InputError
 from sottovoce.corpus.trials import TrialList
 from sottovoce.findings import (
+    FROZEN,
     AttackRecord,
     AttackRow,
     AuditFindings,
@@ -97,14 +101,14 @@ class Replay:
         """
         stored = self.rows[number]
         planned, place = stored.planned, stored.place
-        settings = AttackSettings(planned.linkage, seed=self.study.seed)
         sets = self.sets(number)
         result = attack(
             sets,
             planned.attacker,
-            settings,
+            planned.settings,
             trainer=self.trainer,
-            baseline=self._baseline(settings, sets),
+            baseline=self._baseline(planned.linkage, sets),
+            candidates=self._candidates(stored),
         )
         record = attack_record(result, sets)
         self.differences += compare(stored.record, record, str(place / RECORD))
@@ -121,10 +125,10 @@ class Replay:
         place : Path
             Folder of the attack, relative to that of the audit.
         """
-        linkage = self.study.linkage[number]
+        linkage = self.study.linkages[number]
         settings = AttackSettings(linkage, seed=self.study.seed)
         sets = self.sets(0)
-        baseline = self._baseline(settings, sets)
+        baseline = self._baseline(linkage, sets)
         record = originals_record(baseline, settings, sets)
         stored = read_originals_record(self.folder / place)
         self.differences += compare(stored, record, str(place / ORIGINALS_RECORD))
@@ -140,15 +144,27 @@ class Replay:
             Position of the attack in the study.
         """
         row = self.rows[number]
-        sets: dict[tuple[Part, Form], Embeddings] = {}
-        for role, key in embedding_roles(row.planned.attacker).items():
-            sets.setdefault(key, self._embeddings(row, role))
-        for other in self.rows:
-            if other.planned.anonymiser == row.planned.anonymiser:
-                key = ("enrol", other.planned.attacker.enrolment)
-                if key not in sets:
-                    sets[key] = self._embeddings(other, "enrol")
+        frozen = _linked_roles(row.record, FROZEN)
+        sets: dict[tuple[Part, Form], Embeddings] = {
+            (part, "original"): self._embeddings(row, f"originals-{part}") for part in PARTS
+        }
+        for part, form in row.planned.attacker.linked:
+            sets.setdefault((part, form), self._embeddings(row, frozen[part]))
+        same = [other for other in self.rows if other.planned.anonymiser == row.planned.anonymiser]
+        for other in sorted(same, key=lambda other: -other.record.draws):
+            key: tuple[Part, Form] = ("enrol", other.planned.attacker.enrolment)
+            role = _linked_roles(other.record, FROZEN)["enrol"]
+            sets.setdefault(key, self._embeddings(other, role))
         return EmbeddingSets(sets, trials=self.trials)
+
+    def _candidates(self, row: _StoredRow) -> Candidates:
+        """The representations that an attack chose from."""
+        speech = []
+        for representation in row.record.representations:
+            roles = _linked_roles(row.record, representation.name)
+            enrol, trial, train = (self._embeddings(row, roles[part]) for part in PARTS)
+            speech.append(LinkedSpeech(representation, enrol, trial, train))
+        return Candidates(tuple(speech), row.record.unavailable, tuple(REPRESENTATIONS))
 
     def _embeddings(self, row: _StoredRow, role: str) -> Embeddings:
         if role not in row.record.embeddings:
@@ -160,21 +176,23 @@ class Replay:
 
     def _check_shared_embeddings(self) -> None:
         """Note attacks that did not use the same originals, or the same released speech."""
-        digests: dict[tuple[str, Part, Form], str] = {}
+        digests: dict[tuple[str, str, Form, int], str] = {}
         for row in self.rows:
-            for role, (part, form) in embedding_roles(row.planned.attacker).items():
+            for role, (part, form) in _shared_roles(row).items():
                 owner = "" if form == "original" else row.planned.anonymiser.label
                 digest = row.record.embeddings.get(role)
-                if digest and digests.setdefault((owner, part, form), digest) != digest:
+                key = (owner, part, form, row.planned.settings.draws)
+                if digest and digests.setdefault(key, digest) != digest:
                     self.differences.append(
                         f"{row.place / RECORD}.embeddings.{role}: not the {form} {part} speech of "
                         "the other attacks"
                     )
 
-    def _baseline(self, settings: AttackSettings, sets: EmbeddingSets) -> Baseline:
-        if settings.linkage not in self._baselines:
-            self._baselines[settings.linkage] = attack_originals(sets, settings, self.trainer)
-        return self._baselines[settings.linkage]
+    def _baseline(self, linkage: str, sets: EmbeddingSets) -> Baseline:
+        if linkage not in self._baselines:
+            settings = AttackSettings(linkage, seed=self.study.seed)
+            self._baselines[linkage] = attack_originals(sets, settings, self.trainer)
+        return self._baselines[linkage]
 
     def _measure(self, place: Path, record: AttackRecord | OriginalsRecord) -> Measurement:
         enrol, trial, train = (
@@ -190,3 +208,19 @@ class Replay:
             table.write(Path(scratch) / path.name)
             repeated = read_table(Path(scratch) / path.name)
         self.differences += compare_tables(stored, repeated, str(path))
+
+
+def _linked_roles(record: AttackRecord, representation: str) -> dict[Part, str]:
+    """The roles of what was linked in one representation."""
+    prefix = "" if representation == record.representation else f"{representation}-"
+    return {part: f"{prefix}{part}" for part in PARTS}
+
+
+def _shared_roles(row: _StoredRow) -> dict[str, tuple[Part, Form]]:
+    """The roles of what other attacks use too: the encoder as it is."""
+    frozen = _linked_roles(row.record, FROZEN)
+    roles = {frozen[part]: (part, form) for part, form in row.planned.attacker.linked}
+    originals: dict[str, tuple[Part, Form]] = {
+        f"originals-{part}": (part, "original") for part in PARTS
+    }
+    return roles | originals

@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from sottovoce.attack import Attacker, AttackSettings, Baseline, EmbeddingSets, LinkageTrainer
-from sottovoce.attack.artifacts import (
-    attack_record,
-    originals_record,
-    read_originals_record,
-    read_record,
-    write_attack,
-    write_originals,
-)
-from sottovoce.attack.attributes import infer_attributes
+from sottovoce.attack import EmbeddingSets
 from sottovoce.attack.inputs import AttackInputs, divide_speech, prepare_embeddings
-from sottovoce.attack.linking import attack, attack_originals
-from sottovoce.attack.run import describe_encoder, describe_method
+from sottovoce.attack.representation import describe_encoder, encoder_name
+from sottovoce.attack.run import describe_method
 from sottovoce.attack.speech import AnonymiserSpec, SpeechCache, operators_secret
 from sottovoce.attack.trial_pairs import describe_trials, write_trials
+from sottovoce.audit.attacking import AttackRunner
 from sottovoce.audit.corpora import (
     describe_corpus,
     describe_provenance,
@@ -29,17 +20,9 @@ from sottovoce.audit.corpora import (
     open_outside,
     vet,
 )
-from sottovoce.audit.measuring import (
-    Measurement,
-    attack_row,
-    group_risks,
-    measure_attack,
-    originals_finding,
-    similarity_of_trials,
-)
-from sottovoce.audit.study import PlannedAttack, Study
+from sottovoce.audit.measuring import similarity_of_trials
+from sottovoce.audit.study import Study
 from sottovoce.audit.utility import UtilityMeter, sample_utterances
-from sottovoce.core.errors import InputError
 from sottovoce.core.files import write_text
 from sottovoce.core.locks import locked
 from sottovoce.core.records import Json, Record, to_json
@@ -50,18 +33,14 @@ from sottovoce.corpus.trials import read_trials
 from sottovoce.corpus.utterance import Utterance
 from sottovoce.findings import (
     AnonymiserFinding,
-    AttackRecord,
     AttackRow,
-    AttributeInference,
     AuditFindings,
     Example,
     NotMeasured,
     OriginalsFinding,
-    OriginalsRecord,
     Similarity,
     UtilityEstimate,
 )
-from sottovoce.findings.audit import FORMAT
 from sottovoce.findings.files import REPORT, check_audit_folder, write_findings
 from sottovoce.speaker.encoders import make_encoder
 
@@ -78,14 +57,7 @@ class _SimilarityResult(Record):
     similarity: Similarity | NotMeasured
 
 
-@dataclass(frozen=True, slots=True)
-class _Attributes(Record):
-    attributes: dict[str, AttributeInference | NotMeasured]
-
-
-_MEASURES = Step("measures", records_of(Measurement))
 _SIMILARITY = Step("similarity", records_of(_SimilarityResult))
-_ATTRIBUTES = Step("attributes", records_of(_Attributes))
 _UTILITY = Step("utility", records_of(dict[str, UtilityEstimate]))
 
 UtterancePair = tuple[Utterance, Utterance]
@@ -133,15 +105,14 @@ def run_audit(
 
 
 class _Run:
-    """A study in a folder: owns the speech, the embeddings and the trained linkage functions."""
+    """A study in a folder: owns the speech, the embeddings and the attacks."""
 
     def __init__(self, study: Study, folder: Path, jobs: int, progress: StageProgress) -> None:
         self.study, self.folder, self.progress = study, folder, progress
         corpus = open_outside(study.corpus, folder)
         train = None if study.train is None else open_outside(study.train, folder)
-        self.cache = SpeechCache(folder, make_encoder(study.encoder), jobs, progress)
+        self.cache = SpeechCache(folder, make_encoder(encoder_name(study.encoder)), jobs, progress)
         self.steps = self.cache.steps
-        self.trainer = LinkageTrainer()
         self.meter = UtilityMeter(study.utility.recogniser, confidence=study.interval, jobs=jobs)
         self.vetted = vet(corpus, self.steps, jobs=jobs, progress=progress)
         self.vetted_train = (
@@ -155,7 +126,9 @@ class _Run:
         self.division = divide_speech(
             self.vetted.speech, train_speech, seed=study.seed, trials=self.trials
         )
-        self._baselines: dict[str, Baseline] = {}
+        self.attacks = AttackRunner(
+            study, folder, self.cache, self.division, self.trial_list, progress
+        )
 
     def findings(self) -> AuditFindings:
         """Everything that ``measures.json`` holds."""
@@ -166,12 +139,13 @@ class _Run:
             inputs = self._inputs(spec)
             planned = self.study.attacks_on(spec)
             attackers = [plan.attacker for plan in planned]
-            sets = prepare_embeddings(inputs, attackers, self.cache)
+            draws = max(plan.settings.draws for plan in planned)
+            sets = prepare_embeddings(inputs, attackers, self.cache, draws=draws)
             anonymisers.append(self._anonymiser(spec, inputs, sets))
             originals = originals or [
-                self._originals(linkage, sets) for linkage in self.study.linkage
+                self.attacks.originals(linkage, sets) for linkage in self.study.linkages
             ]
-            rows += [self._row(plan, sets) for plan in planned]
+            rows += [self.attacks.row(plan, inputs, sets) for plan in planned]
         return AuditFindings(
             name=self.study.name,
             synthetic=self.study.corpus == BUILTIN,
@@ -208,94 +182,6 @@ class _Run:
             seed=self.study.seed,
         )
 
-    def _row(self, planned: PlannedAttack, sets: EmbeddingSets) -> AttackRow:
-        spec, attacker = planned.anonymiser, planned.attacker
-        settings = AttackSettings(planned.linkage, seed=self.study.seed)
-        self.progress(f"attacking {spec.label} ({attacker.name})", 0, 1)
-        key = self.steps.key(self._cache_key_inputs(spec, attacker), settings)
-        name = f"{spec.method}-{attacker.name}-{planned.linkage}-{key}"
-        folder = Path("attacks") / name
-        record = self._attack(self.folder / folder, sets, attacker, settings)
-        measurement = self.steps.get(
-            _MEASURES,
-            [key, self._measure_settings()],
-            lambda: self._measure(self.folder / folder, record),
-        )
-        groups = group_risks(measurement.reidentification, self.division.trial.corpus)
-        attributes = self._attributes(spec, sets)
-        return attack_row(planned, folder, record, measurement, groups, attributes)
-
-    def _attack(
-        self, folder: Path, sets: EmbeddingSets, attacker: Attacker, settings: AttackSettings
-    ) -> AttackRecord:
-        """The record of an attack; the attack is made if its folder holds no usable record."""
-        with suppress(InputError):
-            return read_record(folder)
-        baseline = self._baseline(settings, sets)
-        result = attack(sets, attacker, settings, trainer=self.trainer, baseline=baseline)
-        write_attack(folder, result, attack_record(result, sets), sets, self.cache.store)
-        return read_record(folder)
-
-    def _originals(self, linkage: str, sets: EmbeddingSets) -> OriginalsFinding:
-        settings = AttackSettings(linkage, seed=self.study.seed)
-        division = self.division
-        key = self.steps.key(
-            FORMAT,
-            [division.enrol.key, division.trial.key, division.train.key],
-            self.cache.encoder.card.sha256,
-            self.trial_list,
-            settings,
-        )
-        folder = Path("attacks") / f"originals-{linkage}-{key}"
-        record = self._attack_originals(self.folder / folder, sets, settings)
-        measurement = self.steps.get(
-            _MEASURES,
-            ["originals", key, self._measure_settings()],
-            lambda: self._measure(self.folder / folder, record),
-        )
-        return originals_finding(linkage, folder, record, measurement)
-
-    def _attack_originals(
-        self, folder: Path, sets: EmbeddingSets, settings: AttackSettings
-    ) -> OriginalsRecord:
-        """The record of the attack on originals; it is made if there is no usable record."""
-        with suppress(InputError):
-            return read_originals_record(folder)
-        baseline = self._baseline(settings, sets)
-        record = originals_record(baseline, settings, sets)
-        write_originals(folder, baseline, record, sets, self.cache.store)
-        return read_originals_record(folder)
-
-    def _baseline(self, settings: AttackSettings, sets: EmbeddingSets) -> Baseline:
-        """The attack on originals, made once a linkage function."""
-        if settings.linkage not in self._baselines:
-            self._baselines[settings.linkage] = attack_originals(sets, settings, self.trainer)
-        return self._baselines[settings.linkage]
-
-    def _measure(self, folder: Path, record: AttackRecord | OriginalsRecord) -> Measurement:
-        store = self.cache.store
-        enrol, trial, train = (
-            store[record.embeddings[role]] for role in ("enrol", "trial", "train")
-        )
-        trained = record.trained
-        linkage = self.trainer.linkage(trained.name, trained.settings, train)
-        return measure_attack(folder, enrol, trial, linkage, self.study)
-
-    def _attributes(
-        self, spec: AnonymiserSpec, sets: EmbeddingSets
-    ) -> dict[str, AttributeInference | NotMeasured]:
-        names, seed = self.study.attributes, self.study.seed
-        result = self.steps.get(
-            _ATTRIBUTES,
-            [self._cache_key_inputs(spec), names],
-            lambda: _Attributes(
-                infer_attributes(
-                    sets["trial", "released"], self.division.trial.corpus, names, seed=seed
-                )
-            ),
-        )
-        return result.attributes
-
     # --------------------------------------------------------------------------- anonymisers
 
     def _anonymiser(
@@ -303,7 +189,7 @@ class _Run:
     ) -> AnonymiserFinding:
         released = {utterance.id: utterance for utterance in inputs.released.corpus}
         pairs = [(utterance, released[utterance.id]) for utterance in self._utility_sample()]
-        key = [self._cache_key_inputs(spec), self._utility_settings()]
+        key = [self.attacks.cache_key_inputs(spec), self._utility_settings()]
         utility = self.steps.get(_UTILITY, key, lambda: self._utility(pairs, spec.label))
         return AnonymiserFinding(
             anonymiser=spec.label,
@@ -367,26 +253,6 @@ class _Run:
             )
 
     # ------------------------------------------------------------------------------ settings
-
-    def _cache_key_inputs(self, spec: AnonymiserSpec, attacker: Attacker | None = None) -> Json:
-        """Everything that the embeddings of an attack depend on."""
-        division = self.division
-        return to_json(
-            [
-                FORMAT,
-                [division.enrol.key, division.trial.key, division.train.key],
-                spec.method,
-                dict(spec.settings),
-                self.cache.encoder.card.sha256,
-                self.study.seed,
-                self.trial_list,
-                None if attacker is None else attacker.describe(),
-                None if self.study.similar is None else self.study.similar.model_dump(),
-            ]
-        )
-
-    def _measure_settings(self) -> Json:
-        return to_json([self.study.lengths, self.study.populations, self.study.interval])
 
     def _utility_settings(self) -> Json:
         """Everything that utility depends on besides the speech."""

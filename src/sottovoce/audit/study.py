@@ -6,24 +6,31 @@ eight attacks.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Annotated, cast
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    field_validator,
+    model_serializer,
+)
 
 from sottovoce.asr.recogniser import DEFAULT_RECOGNISER
-from sottovoce.attack import ATTACKERS, Attacker
+from sottovoce.attack import ATTACKERS, Attacker, AttackSettings
+from sottovoce.attack.representation import REPRESENTATIONS, check_encoder_word, encoder_name
 from sottovoce.attack.speech import AnonymiserSpec
-from sottovoce.attack.training import check_linkage_name
+from sottovoce.attack.training import BEST, check_linkage_name
 from sottovoce.audit.limits import Limit
-from sottovoce.core.errors import InputError, UsageError
+from sottovoce.core.errors import UsageError
 from sottovoce.core.records import Json, JsonObject
-from sottovoce.core.registry import did_you_mean
 from sottovoce.corpus.formats import BUILTIN
+from sottovoce.findings import FROZEN
 
 PATHS = ("corpus", "train", "trials")
 """Values of a study that are paths, relative to its file."""
@@ -31,6 +38,7 @@ PATHS = ("corpus", "train", "trials")
 Value = str | int | float | bool
 Positive = Annotated[int, Field(ge=1)]
 Population = Annotated[int, Field(ge=2)]
+Draws = Annotated[int, Field(ge=1, le=20)]
 
 
 class _Strict(BaseModel):
@@ -63,13 +71,37 @@ class UtilitySettings(_Strict):
     utterances: Positive = Field(default=120, description="Trials it is measured on, at most")
 
 
+class StudyAttacker(_Strict):
+    """An attacker; what is not given is that of the study."""
+
+    name: str = Field(description="ignorant, lazy-informed, near-informed, semi-informed, …")
+    encoder: str | None = Field(
+        default=None, description="Representation, or name or file of an encoder"
+    )
+    linkage: str | None = Field(default=None, description="Linkage function, best or strongest")
+    draws: Draws | None = Field(default=None, description="How often it anonymises its own speech")
+
+    @model_serializer(mode="wrap")
+    def _shortest(
+        self, serialise: SerializerFunctionWrapHandler
+    ) -> str | dict[str, str | int | None]:
+        """The name alone where nothing else is given."""
+        content = {name: value for name, value in serialise(self).items() if value is not None}
+        return self.name if len(content) == 1 else content
+
+
 @dataclass(frozen=True, slots=True)
 class PlannedAttack:
     """One attack of a study."""
 
     anonymiser: AnonymiserSpec
     attacker: Attacker
-    linkage: str
+    settings: AttackSettings
+
+    @property
+    def linkage(self) -> str:
+        """The linkage function as the study names it."""
+        return self.settings.linkage
 
 
 class Study(_Strict):
@@ -82,12 +114,16 @@ class Study(_Strict):
     anonymisers: list[StudyAnonymiser] = Field(
         default_factory=lambda: [StudyAnonymiser(method="mcadams")], min_length=1
     )
-    attackers: list[str] = Field(
-        default_factory=lambda: ["ignorant", "lazy-informed", "semi-informed"], min_length=1
+    attackers: list[StudyAttacker] = Field(
+        default_factory=lambda: [
+            StudyAttacker(name=name) for name in ("ignorant", "lazy-informed", "semi-informed")
+        ],
+        min_length=1,
     )
     linkage: list[str] = Field(default_factory=lambda: ["best"], min_length=1)
     similar: StudyAnonymiser | None = Field(None, description="What a near-informed attacker has")
-    encoder: str = "campplus"
+    encoder: str = Field("campplus", description="Representation, or name or file of an encoder")
+    draws: Draws = Field(2, description="How often attackers anonymise their own speech")
     lengths: list[Positive] = Field(
         default_factory=lambda: [1, 3], min_length=1, description="Utterances a conversation"
     )
@@ -116,10 +152,16 @@ class Study(_Strict):
     def _expand_name(cls, content: Json) -> Json:
         return {"method": content} if isinstance(content, str) else content
 
-    @field_validator("attackers", "linkage", mode="before")
+    @field_validator("linkage", mode="before")
     @classmethod
     def _wrap_in_list(cls, content: Json) -> Json:
         return [content] if isinstance(content, str) else content
+
+    @field_validator("attackers", mode="before")
+    @classmethod
+    def _expand_attackers(cls, content: Json) -> Json:
+        entries = content if isinstance(content, list) else [content]
+        return [{"name": entry} if isinstance(entry, str) else entry for entry in entries]
 
     @field_validator("limits")
     @classmethod
@@ -154,11 +196,26 @@ class Study(_Strict):
         spec : AnonymiserSpec
             The anonymiser.
         """
-        attackers = [ATTACKERS[name] for name in self.attackers]
         return [
-            PlannedAttack(spec, attacker, linkage)
-            for attacker, linkage in product(attackers, self.linkage)
+            PlannedAttack(spec, ATTACKERS[entry.name], self._settings(entry, linkage))
+            for entry in self.attackers
+            for linkage in ([entry.linkage] if entry.linkage else self.linkage)
         ]
+
+    def _settings(self, entry: StudyAttacker, linkage: str) -> AttackSettings:
+        word = entry.encoder or self.encoder
+        same = word not in REPRESENTATIONS and word == encoder_name(self.encoder)
+        return AttackSettings(
+            linkage,
+            seed=self.seed,
+            encoder=FROZEN if same else word,
+            draws=entry.draws or self.draws,
+        )
+
+    @property
+    def linkages(self) -> list[str]:
+        """All linkage functions that are named, each once: originals are attacked with each."""
+        return list(dict.fromkeys(attack.linkage for attack in self.attacks))
 
     @property
     def parsed_limits(self) -> list[Limit]:
@@ -177,15 +234,17 @@ class Study(_Strict):
 
         for spec in self.anonymiser_specs:
             spec.check()
-        for name in self.attackers:
-            attacker = ATTACKERS[name]
+        for entry in self.attackers:
+            attacker = ATTACKERS[entry.name]
             if "similar" in (attacker.enrolment, attacker.training) and self.similar is None:
                 raise UsageError(
-                    f"attackers: {name} needs similar: METHOD; name an anonymiser",
+                    f"attackers: {entry.name} needs similar: METHOD; name an anonymiser",
                     code="missing-speech",
                 )
-        for name in self.linkage:
+        for name in (*self.linkage, *(entry.linkage or BEST for entry in self.attackers)):
             check_linkage_name(name)
+        for word in (self.encoder, *(entry.encoder or FROZEN for entry in self.attackers)):
+            check_encoder_word(word)
         RECOGNISERS[self.utility.recogniser]
         self._check_limits()
 
@@ -193,8 +252,9 @@ class Study(_Strict):
         """Refuse limits on what this study does not measure, whatever the corpus is."""
         known = {
             "method": [spec.method for spec in self.anonymiser_specs],
-            "attacker": self.attackers,
-            "linkage": self.linkage,
+            "attacker": [entry.name for entry in self.attackers],
+            "linkage": self.linkages,
+            "encoder": list(dict.fromkeys(attack.settings.encoder for attack in self.attacks)),
             "length": [str(length) for length in self.lengths],
         }
         for limit in self.parsed_limits:
@@ -214,131 +274,3 @@ class Study(_Strict):
             value = content[name]
             content[name] = Path(value).name if isinstance(value, str) else value
         return content
-
-
-def read_study(path: Path | None, changes: Mapping[str, Json] | None = None) -> Study:
-    """Read a study from a YAML file, or take the built-in one.
-
-    Parameters
-    ----------
-    path : Path or None
-        The file; None for the built-in study.
-    changes : mapping of str to Json, optional
-        Values that replace those of the file, by name such as ``utility.wer``.
-
-    Raises
-    ------
-    InputError
-        With the place of the first defect.
-    """
-    content: JsonObject = {} if path is None else _load_yaml(path)
-    for name, value in (changes or {}).items():
-        _set_value(content, name, value)
-    source = "study" if path is None else str(path)
-    try:
-        study = Study.model_validate(content)
-    except ValidationError as error:
-        raise InputError(f"{source}: {_describe_with_advice(error)}", code="wrong-shape") from None
-    try:
-        study.check()
-    except UsageError as error:
-        raise InputError(f"{source}: {error}", code=error.code) from None
-    return study
-
-
-def parse_change(text: str) -> tuple[str, Json]:
-    """Parse ``NAME=VALUE`` with the value in YAML, such as ``attackers=[ignorant]``.
-
-    Parameters
-    ----------
-    text : str
-        As given to ``--set``.
-
-    Raises
-    ------
-    UsageError
-        With the code ``malformed``.
-    """
-    name, sign, value = text.partition("=")
-    if not sign or not name.strip():
-        raise UsageError(
-            f"--set {text}: write NAME=VALUE, e.g. attackers=[semi-informed]", code="malformed"
-        )
-    try:
-        return name.strip(), yaml.safe_load(value)
-    except yaml.YAMLError:
-        raise UsageError(
-            f"--set {text}: the value is not YAML; quote it", code="malformed"
-        ) from None
-
-
-def _load_yaml(path: Path) -> JsonObject:
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(
-            f"{path}: cannot be read ({error.strerror}); check the name", code="unreadable"
-        ) from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        line = getattr(getattr(error, "problem_mark", None), "line", None)
-        place = "" if line is None else f", line {line + 1}"
-        raise InputError(f"{path}{place}: not YAML; correct it", code="not-yaml") from None
-    if content is None:
-        return {}
-    if not isinstance(content, dict):
-        raise InputError(
-            f"{path}: not a study; it must be names and values, see --schema", code="wrong-shape"
-        )
-    for name in PATHS:
-        if isinstance(content.get(name), str) and content[name] != BUILTIN:
-            content[name] = str(path.parent / content[name])
-    return content
-
-
-def _set_value(content: JsonObject, name: str, value: Json) -> None:
-    *parents, last = name.split(".")
-    group: Json = content
-    for parent in parents:
-        if isinstance(group, list) and parent.isdigit() and int(parent) < len(group):
-            group = group[int(parent)]
-            continue
-        if not isinstance(group, dict):
-            raise UsageError(f"--set {name}: {parent} is not a group of values", code="malformed")
-        group = group.setdefault(parent, {})
-    if not isinstance(group, dict):
-        raise UsageError(f"--set {name}: not a group of values", code="malformed")
-    group[last] = value
-
-
-def _describe_with_advice(error: ValidationError) -> str:
-    """The first defect, and what helps."""
-    unknown_key = error.errors()[0]["type"] == "extra_forbidden"  # the message has a suggestion
-    advice = "" if unknown_key else "; correct it, see --schema for what is allowed"
-    return describe_defect(error) + advice
-
-
-def describe_defect(error: ValidationError) -> str:
-    """Describe the first defect of a study, with its place.
-
-    Parameters
-    ----------
-    error : ValidationError
-        From reading a :class:`Study`.
-    """
-    defect = error.errors()[0]
-    place = ".".join(map(str, defect["loc"]))
-    if defect["type"] == "extra_forbidden":
-        known = _known_keys(defect["loc"][:-1])
-        return f"{place}: {did_you_mean('key', str(defect['loc'][-1]), known)}"
-    message = defect["msg"].removeprefix("Value error, ")
-    return f"{place}: {message[0].lower()}{message[1:]}"
-
-
-def _known_keys(place: tuple[int | str, ...]) -> list[str]:
-    groups: dict[str, type[BaseModel]] = {
-        "anonymisers": StudyAnonymiser,
-        "similar": StudyAnonymiser,
-        "utility": UtilitySettings,
-    }
-    group = groups.get(str(place[0]), Study) if place else Study
-    return list(group.model_fields)

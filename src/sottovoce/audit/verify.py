@@ -13,7 +13,8 @@ from sottovoce.attack.trial_pairs import describe_trials
 from sottovoce.audit.comparing import compare, compare_tables, read_table
 from sottovoce.audit.measuring import group_risks, similarity_of_trials
 from sottovoce.audit.replay import Replay
-from sottovoce.audit.study import Study, describe_defect
+from sottovoce.audit.study import Study
+from sottovoce.audit.study_file import describe_defect
 from sottovoce.core.errors import InputError, UsageError
 from sottovoce.core.records import Record
 from sottovoce.core.types import Names, StageProgress
@@ -183,6 +184,7 @@ def _compare_with_study(findings: AuditFindings, study: Study) -> list[str]:
             "method": attack.anonymiser.method,
             "settings": dict(attack.anonymiser.settings),
             "attacker": attack.attacker.name,
+            "encoder": attack.settings.encoder,
             "linkage": attack.linkage,
         }
         for attack in study.attacks
@@ -193,6 +195,7 @@ def _compare_with_study(findings: AuditFindings, study: Study) -> list[str]:
             "method": row.method,
             "settings": row.settings,
             "attacker": row.attacker,
+            "encoder": row.encoder,
             "linkage": row.linkage,
         }
         for row in findings.rows
@@ -204,7 +207,7 @@ def _compare_with_study(findings: AuditFindings, study: Study) -> list[str]:
         "anonymisers",
     )
     linkages = [originals.linkage for originals in findings.originals]
-    lines += compare(linkages, study.linkage, "originals")
+    lines += compare(linkages, study.linkages, "originals")
     owners: dict[str, int] = {}
     for number, row in enumerate(findings.rows[: len(planned)]):
         owner = owners.setdefault(row.folder, number)

@@ -92,8 +92,8 @@ def _prepared_speech_options(command: Any) -> Any:
     "--linkage",
     default="best",
     show_default=True,
-    help="cosine, euclidean, whitening, projection, plda, or best: whichever does best on "
-    "held-out training speakers.",
+    help="cosine, euclidean, whitening, projection, plda; best: whichever does best on held-out "
+    "training speakers; strongest: the same over every representation of speech.",
 )
 @click.option(
     "--over",
@@ -117,7 +117,20 @@ def _prepared_speech_options(command: Any) -> Any:
     show_default=True,
     help="Column to infer from the trials; may be repeated.",
 )
-@click.option("--encoder", default="campplus", show_default=True, help="Name or FILE.onnx.")
+@click.option(
+    "--encoder",
+    default="campplus",
+    show_default=True,
+    help="Name or FILE.onnx of an encoder, or a representation that is made from the training "
+    "speech, such as retrained.",
+)
+@click.option(
+    "--draws",
+    default=2,
+    show_default=True,
+    type=click.IntRange(min=1, max=20),
+    help="How many times the attacker anonymises its enrolment and training speech.",
+)
 @click.option("--jobs", default=2, show_default=True, type=click.IntRange(min=1))
 @seed_option
 @json_option
@@ -136,6 +149,7 @@ def command(
     norm: str,
     attributes: tuple[str, ...],
     encoder: str,
+    draws: int,
     jobs: int,
     seed: int,
     json_to: str | None,
@@ -150,9 +164,11 @@ def command(
     are trained on are never attacked.
     """
     from sottovoce.attack import ATTACKERS, AttackSettings
+    from sottovoce.attack.representation import REPRESENTATIONS, encoder_name
     from sottovoce.attack.run import run_attacks
     from sottovoce.attack.speech import SpeechCache
     from sottovoce.attack.training import check_linkage_name
+    from sottovoce.findings import FROZEN
     from sottovoce.speaker.encoders import make_encoder
 
     check_linkage_name(linkage)
@@ -161,8 +177,11 @@ def command(
     inputs = _inputs(original, anonymised, train, trials, spec, similar, prepared, seed)
     _check_attributes(attributes, inputs.trial.corpus)
     with stage_bar() as progress:
-        cache = SpeechCache(out, make_encoder(encoder), jobs, progress)
-        attack_settings = AttackSettings(linkage, over, norm, seed=seed)
+        cache = SpeechCache(out, make_encoder(encoder_name(encoder)), jobs, progress)
+        representation = encoder if encoder in REPRESENTATIONS else FROZEN
+        attack_settings = AttackSettings(
+            linkage, over, norm, seed=seed, encoder=representation, draws=draws
+        )
         reports = run_attacks(inputs, attackers, attack_settings, cache, attributes=attributes)
     if json_to is not None:
         write_json({"attacks": [report.to_dict() for report in reports]}, json_to)

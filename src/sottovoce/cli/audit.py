@@ -122,7 +122,7 @@ def command(
 
 
 def _read_study(path: str | None, values: dict[str, Json], changes: tuple[str, ...]) -> Study:
-    from sottovoce.audit.study import parse_change, read_study
+    from sottovoce.audit.study_file import parse_change, read_study
 
     if path is not None and Path(path).is_dir():
         raise UsageError(

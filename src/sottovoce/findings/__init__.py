@@ -5,6 +5,8 @@ and the files of an audit read them. This package needs nothing but :mod:`sottov
 """
 
 from sottovoce.findings.attack import (
+    FROZEN,
+    STRONGEST,
     AnonymiserDescription,
     AttackerDescription,
     AttackRecord,
@@ -16,12 +18,15 @@ from sottovoce.findings.attack import (
     Groups,
     LinkageTraining,
     OriginalsRecord,
+    RepresentationDescription,
     Setting,
     SpeechDescription,
+    Technique,
     TrialListDescription,
     Trust,
     TrustEvidence,
     TrustLimits,
+    UnavailableRepresentation,
 )
 from sottovoce.findings.audit import (
     AnonymiserFinding,
@@ -69,6 +74,8 @@ from sottovoce.findings.similarity import (
 )
 
 __all__ = [
+    "FROZEN",
+    "STRONGEST",
     "AnonymiserDescription",
     "AnonymiserFinding",
     "AttackRecord",
@@ -105,6 +112,7 @@ __all__ = [
     "Range",
     "Reading",
     "Reidentification",
+    "RepresentationDescription",
     "Resampling",
     "ScoreCurves",
     "ScoreHistogram",
@@ -116,11 +124,13 @@ __all__ = [
     "SpeakerRisk",
     "SpeakerSimilarity",
     "SpeechDescription",
+    "Technique",
     "TrainingDescription",
     "TrialListDescription",
     "Trust",
     "TrustEvidence",
     "TrustLimits",
+    "UnavailableRepresentation",
     "Utility",
     "UtilityEstimate",
     "most_exposed",

@@ -11,10 +11,15 @@ from sottovoce.findings.scores import NotMeasured
 Setting = None | bool | int | float | str
 """A value of a setting."""
 
+FROZEN = "frozen"
+"""The representation of speech by the encoder of a study as it is."""
+STRONGEST = "strongest"
+"""The linkage of an attack that chooses among all representations and linkage functions."""
+
 
 @dataclass(frozen=True, slots=True)
 class EncoderDescription(Record):
-    """The speaker encoder behind all embeddings."""
+    """A speaker encoder, by what makes its embeddings."""
 
     name: str
     dimension: int
@@ -51,8 +56,12 @@ class TrustEvidence(Record):
     """On training speakers it was not trained on."""
     control: float | None
     """Under exchanged names, mean of several exchanges; None with fewer than 3 speakers."""
+    p_value: float | None
+    """Share of exchanges of names with an EER at most that of the attack, the attack counted in: a
+    small one says that the attack does better than chance. None as for ``control``."""
     linkages: Mapping[str, float]
-    """The same attack with other linkage functions."""
+    """The same attack with other linkage functions; in another representation than the attack's,
+    that follows in brackets."""
     less_informed: Mapping[str, float]
     """The same trials attacked by attackers who know less."""
 
@@ -80,6 +89,8 @@ class Trust(Record):
     """Every limit that is passed, in words."""
     evidence: TrustEvidence
     limits: TrustLimits
+    advice: tuple[str, ...]
+    """Stronger attacks that would be worth trying, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +112,8 @@ class AttackSettings(Record):
     """How the attacker links, whatever it knows."""
 
     linkage: str = "best"
-    """Name of a linkage function, or ``best``: the one that does best on held-out speakers."""
+    """Name of a linkage function, or ``best``: the one that does best on held-out speakers, or
+    ``strongest``: the same over every representation that the attacker has."""
     over: str = "model"
     """What a speaker's score is: of the mean vector (``model``), or ``mean`` or ``max`` of all."""
     norm: str = "none"
@@ -109,6 +121,44 @@ class AttackSettings(Record):
     nearest: int = 100
     """Speakers of the cohort that as-norm takes for each pair, or all if there are fewer."""
     seed: int = 0
+    encoder: str = FROZEN
+    """Representation of speech (``frozen``, ``retrained``, …), or an encoder by name or file."""
+    draws: int = 2
+    """How many times the attacker anonymises its enrolment and training speech, if it can."""
+
+
+@dataclass(frozen=True, slots=True)
+class RepresentationDescription(Record):
+    """A representation of speech that an attacker had."""
+
+    name: str
+    """Such as ``frozen``: the encoder as it is."""
+    encoder: EncoderDescription | None
+    trained_on: tuple[str, ...]
+    """Training speakers of the attack that its encoder was trained on; they do not judge."""
+
+
+@dataclass(frozen=True, slots=True)
+class Technique(Record):
+    """A representation with a linkage function, and how it did."""
+
+    representation: str
+    linkage: str
+    min_cllr: float | None
+    """On held-out training speakers; the lowest is chosen. None where there are too few."""
+    held_out_eer: float | None
+    """On held-out training speakers."""
+    eer: float
+    """On the attacked trials, for information: it decides nothing."""
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class UnavailableRepresentation(Record):
+    """A representation that an attacker did not have, and why."""
+
+    name: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +186,17 @@ class AttackRecord(Record):
     eer_on_originals: float
     trust: Trust
     embeddings: Mapping[str, str]
-    """Digest of each embedding set by its role (enrol, trial, train, originals-…)."""
+    """Digest of each embedding set by its role (enrol, trial, train, originals-…); of
+    representations that were not chosen, with their name in front."""
+    representation: str
+    """The representation of speech that was chosen."""
+    draws: int
+    """How many times the attacker anonymised its enrolment or training speech."""
+    representations: tuple[RepresentationDescription, ...]
+    """All that the attacker had."""
+    techniques: tuple[Technique, ...]
+    """Everything that was tried, in all representations."""
+    unavailable: tuple[UnavailableRepresentation, ...]
     trial_list: TrialListDescription | None = optional()
     """The list of pairs, if not every enrolled speaker was compared with every trial."""
 

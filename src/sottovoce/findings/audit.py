@@ -12,15 +12,17 @@ from sottovoce.findings.attack import (
     Groups,
     LinkageTraining,
     Setting,
+    Technique,
     TrialListDescription,
     Trust,
+    UnavailableRepresentation,
 )
 from sottovoce.findings.reidentification import Reidentification
 from sottovoce.findings.scores import NotMeasured, ScoreCurves, ScoreSummary
 from sottovoce.findings.similarity import Similarity
 
-FORMAT = 2
-"""Version of ``measures.json``; format 1 had no such number."""
+FORMAT = 3
+"""Version of ``measures.json``; format 1 had no such number, format 2 no techniques."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +102,18 @@ class AttackRow(Record):
     attacker_summary: str
     attacker_rank: int
     """How much the attacker knows; see :class:`~sottovoce.findings.AttackerDescription`."""
+    encoder: str
+    """Representation of speech as the study names it, or an encoder by name or file."""
+    representation: str
+    """The representation that was chosen; differs from ``encoder`` only if ``linkage`` is
+    ``strongest``."""
+    draws: int
+    """How many times the attacker anonymised its enrolment or training speech."""
     linkage: str
     linked_with: str
+    techniques: tuple[Technique, ...]
+    """Everything that was tried; the chosen one is marked."""
+    unavailable: tuple[UnavailableRepresentation, ...]
     trained: LinkageTraining
     trust: Trust
     folder: str
@@ -180,6 +192,10 @@ class LimitResult(Record):
     value: float | None
     """None, which exceeds any limit, where it was not measured."""
     exceeded: bool
+    encoder: str | None = optional()
+    """As in the row of the attack; None where the limit applies to no row."""
+    draws: int | None = optional()
+    """As in the row of the attack; None where the limit applies to no row."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from sottovoce.core.records import (
     read_json_record,
     write_json,
 )
+from sottovoce.findings.attack import FROZEN
 from sottovoce.findings.audit import (
     FORMAT,
     AttackRow,
@@ -164,8 +165,9 @@ def findings_table(findings: AuditFindings) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        Columns anonymiser, attacker, linkage, linked_with, trustworthy, measure, length,
-        population, value, low, high and chance. Original speech has the anonymiser ``none``.
+        Columns anonymiser, attacker, encoder, representation, draws, linkage, linked_with,
+        trustworthy, measure, length, population, value, low, high and chance. Original speech has
+        the anonymiser ``none``.
     """
     import polars as pl
 
@@ -176,6 +178,9 @@ def findings_table(findings: AuditFindings) -> pl.DataFrame:
         names: Columns = {
             "anonymiser": "none",
             "attacker": "on originals",
+            "encoder": FROZEN,
+            "representation": FROZEN,
+            "draws": 1,
             "linkage": originals.linkage,
             "linked_with": originals.linked_with,
             "trustworthy": True,
@@ -188,6 +193,9 @@ def _attack_columns(row: AttackRow) -> Columns:
     return {
         "anonymiser": row.anonymiser,
         "attacker": row.attacker,
+        "encoder": row.encoder,
+        "representation": row.representation,
+        "draws": row.draws,
         "linkage": row.linkage,
         "linked_with": row.linked_with,
         "trustworthy": row.trust.trustworthy,

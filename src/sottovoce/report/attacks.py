@@ -14,6 +14,7 @@ from sottovoce.findings import (
     OriginalsFinding,
     ScoreSummary,
 )
+from sottovoce.report.audit_verdicts import technique_name
 from sottovoce.report.formats import counted
 from sottovoce.report.tables import Column, Table
 from sottovoce.report.terminal import Terminal
@@ -156,7 +157,7 @@ def _audit_rows(findings: AuditFindings) -> list[tuple[str, ...]]:
         (
             row.anonymiser,
             row.attacker,
-            row.linked_with,
+            technique_name(row),
             *_numbers(row),
             _yes_or_no(row.trust.trustworthy),
         )

@@ -23,13 +23,19 @@ from sottovoce.findings import (
     Provenance,
 )
 from sottovoce.findings.files import PROVENANCE, read_provenance
-from sottovoce.report.audit_tables import groups_table, measures_table, trust_table
+from sottovoce.report.audit_tables import (
+    groups_table,
+    measures_table,
+    techniques_table,
+    trust_table,
+)
 from sottovoce.report.audit_verdicts import (
     WEAK,
     attack_name,
     attacker_sentence,
     attribute_sentences,
     rows_by_anonymiser,
+    trust_sentences,
 )
 from sottovoce.report.formats import counted, percent
 from sottovoce.report.html import Markup, bullets, element, folded, joined, mark
@@ -96,7 +102,13 @@ def _attack(findings: AuditFindings, row: AttackRow, *, is_open: bool) -> Markup
         element("div", *_panels(findings, row), class_="figures"),
         None if groups is None else groups.to_html(),
         element("p", " ".join(attributes)) if attributes else None,
-        folded("Can this attacker be trusted?", trust_table(row).to_html(), is_open=not trusted),
+        folded("What was tried", techniques_table(row).to_html()),
+        folded(
+            "Can this attacker be trusted?",
+            trust_table(row).to_html(),
+            bullets(trust_sentences(row.trust), class_="soft"),
+            is_open=not trusted,
+        ),
         bullets(row.reidentification.notes, class_="soft"),
         is_open=is_open,
         class_="row",

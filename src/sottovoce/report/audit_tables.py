@@ -15,7 +15,12 @@ from sottovoce.findings import (
     UtilityEstimate,
 )
 from sottovoce.measure.catalogue import MEASURES
-from sottovoce.report.audit_verdicts import WEAK, attack_name, rows_by_anonymiser
+from sottovoce.report.audit_verdicts import (
+    WEAK,
+    attack_name,
+    rows_by_anonymiser,
+    technique_name,
+)
 from sottovoce.report.formats import (
     MISSING,
     NumberFormat,
@@ -92,9 +97,11 @@ def _attack_row(
         marks.append(mark(WEAK, "doubt"))
     if exceeded:
         marks.append(mark(f"{counted(len(exceeded), 'limit')} exceeded", "bad"))
-    linked = "" if row.linkage == row.linked_with else f" ({row.linked_with})"
     attacker = joined(
-        [f"{attack_name(row)}{linked}", *(joined([element("br"), text]) for text in marks)]
+        [
+            f"{attack_name(row)} ({technique_name(row)})",
+            *(joined([element("br"), text]) for text in marks),
+        ]
     )
     return (
         breakable(row.anonymiser),
@@ -155,11 +162,11 @@ def exceeded_by(findings: AuditFindings, row: AttackRow) -> list[LimitResult]:
     row : AttackRow
         One of its attacks.
     """
-    attack = (row.anonymiser, row.attacker, row.linkage)
+    attack = (row.anonymiser, row.attacker, row.linkage, row.encoder, row.draws)
     return [
         limit
         for limit in findings.exceeded_limits
-        if (limit.anonymiser, limit.attacker, limit.linkage) == attack
+        if (limit.anonymiser, limit.attacker, limit.linkage, limit.encoder, limit.draws) == attack
     ]
 
 
@@ -228,6 +235,41 @@ def trust_table(row: AttackRow) -> Table:
         "Can this attacker attack? Its EERs",
         ("on", "EER", "allowed"),
         [(subject, percent_column(eer), allowed) for subject, eer, allowed in rows],
+    )
+
+
+def techniques_table(row: AttackRow) -> Table:
+    """Arrange everything that the attacker tried, the chosen first.
+
+    Parameters
+    ----------
+    row : AttackRow
+        Its attack. Held-out training speakers chose; what the attacked trials gave is shown for
+        information.
+    """
+    rows = [
+        (
+            technique.representation,
+            technique.linkage,
+            MISSING if technique.min_cllr is None else f"{technique.min_cllr:.3f}",
+            percent_column(technique.held_out_eer),
+            percent_column(technique.eer),
+            "chosen" if technique.chosen else MISSING,
+        )
+        for technique in sorted(row.techniques, key=lambda technique: not technique.chosen)
+    ]
+    return make_table(
+        "What was tried",
+        (
+            "representation",
+            "linked with",
+            Lines("Cllr_min", ("held-out speakers",)),
+            Lines("EER", ("held-out speakers",)),
+            Lines("EER", ("attacked, for information",)),
+            "choice",
+        ),
+        rows,
+        text=(1, 5),
     )
 
 

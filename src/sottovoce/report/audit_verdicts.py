@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from sottovoce.findings import (
+    FROZEN,
+    STRONGEST,
     AttackRow,
     AttributeInference,
     AuditFindings,
     CurvePoint,
     NotMeasured,
     Reidentification,
+    Trust,
 )
 from sottovoce.report.formats import interval_in_brackets, percent, speech_of_length
 from sottovoce.report.verdicts import (
@@ -156,7 +159,7 @@ def attacker_sentence(row: AttackRow) -> str:
 
 
 def attack_name(row: AttackRow) -> str:
-    """Name the attacker, with the linkage function where the study names it.
+    """Name the attacker, with encoder and linkage function where the study names them.
 
     Parameters
     ----------
@@ -164,8 +167,45 @@ def attack_name(row: AttackRow) -> str:
         Its attack. If the attacker chose the linkage function by itself, the study's word for it
         differs from the function that was used.
     """
-    chosen_by_study = row.linkage == row.linked_with
-    return f"{row.attacker}, {row.linkage}" if chosen_by_study else row.attacker
+    names = [row.attacker]
+    if row.encoder != FROZEN:
+        names.append(row.encoder)
+    if row.linkage in (row.linked_with, STRONGEST):
+        names.append(row.linkage)
+    return ", ".join(names)
+
+
+def technique_name(row: AttackRow) -> str:
+    """Say what an attack linked with: the linkage function, the representation, the draws.
+
+    Parameters
+    ----------
+    row : AttackRow
+        An attack. The encoder as it is, and a single draw, are not mentioned.
+    """
+    names = [row.linked_with]
+    if row.representation != FROZEN:
+        names.append(row.representation)
+    if row.draws > 1:
+        names.append(f"{row.draws} draws")
+    return ", ".join(names)
+
+
+def trust_sentences(trust: Trust) -> list[str]:
+    """Say whether an attack can be told from chance, and which stronger one is worth trying.
+
+    Parameters
+    ----------
+    trust : Trust
+        Of an attack.
+    """
+    lines = []
+    p_value = trust.evidence.p_value
+    if p_value is not None:
+        lines.append(
+            f"Under names exchanged at random an EER as low as this has p = {p_value:.2g}."
+        )
+    return lines + [f"Worth trying: {advice}." for advice in trust.advice]
 
 
 def _finding(row: AttackRow, originals: Reidentification) -> str:

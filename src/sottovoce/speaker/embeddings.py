@@ -43,13 +43,16 @@ class Embeddings:
     names: Names
     """Names of the speakers, sorted."""
     utterances: Names | None
-    """The id of each recording, all different."""
+    """The id of each recording, all different within a draw."""
     gender: Names | None
     """The gender of the speaker of each vector, as the corpus has it."""
     name: str
     """Name of this set in tables and legends."""
     origin: str
     """Name of this set in error messages, such as the file it was read from."""
+    draws: IntArray | None = None
+    """With which of several draws each recording was anonymised, from 1; None where there is one
+    vector per recording. Vectors of one recording in several draws share its id."""
 
     @classmethod
     def of(
@@ -59,6 +62,7 @@ class Embeddings:
         *,
         utterances: ArrayLike | None = None,
         gender: ArrayLike | None = None,
+        draws: ArrayLike | None = None,
         name: str = "embeddings",
         origin: str | None = None,
     ) -> Embeddings:
@@ -72,9 +76,11 @@ class Embeddings:
         speakers : array_like of str or int, n
             The speaker of each vector.
         utterances : array_like of str or int, n, optional
-            The id of each recording; no id may occur twice.
+            The id of each recording; no id may occur twice in a draw.
         gender : array_like of str or int, n, optional
             The gender of the speaker of each vector.
+        draws : array_like of int, n, optional
+            The draw of each vector, from 1, where recordings were anonymised several times.
         name : str, default "embeddings"
             Name of the set in tables and legends.
         origin : str, optional
@@ -91,13 +97,14 @@ class Embeddings:
         _refuse_empty_names(labels, f"{source}: speakers")
         names, numbers = np.unique(labels, return_inverse=True)
         ids = genders = None
+        drawn = None if draws is None else _checked_draws(draws, len(array), source)
         if utterances is not None:
             ids = _checked_names(utterances, len(array), f"{source}: utterances")
             _refuse_empty_names(ids, f"{source}: utterances")
-            _refuse_duplicates(ids, source)
+            _refuse_duplicates(ids, drawn, source)
         if gender is not None:
             genders = _checked_names(gender, len(array), f"{source}: gender")
-        return cls(array, numbers.astype(np.int64), names, ids, genders, name, source)
+        return cls(array, numbers.astype(np.int64), names, ids, genders, name, source, drawn)
 
     def __len__(self) -> int:
         return len(self.vectors)
@@ -126,6 +133,7 @@ class Embeddings:
             self.names[self.speakers[chosen]],
             utterances=None if self.utterances is None else self.utterances[chosen],
             gender=None if self.gender is None else self.gender[chosen],
+            draws=None if self.draws is None else self.draws[chosen],
             name=self.name,
             origin=self.origin,
         )
@@ -143,15 +151,17 @@ class Embeddings:
     def digest(self) -> str:
         """Return the SHA-256 of the content, in hexadecimal.
 
-        It covers vectors, speakers, utterance ids and gender in their order, and is the same
+        It covers vectors, speakers, utterance ids, gender and draws in their order, and is the same
         whatever the set is called, wherever it was read from and however wide its text arrays are.
         """
-        header = {
+        header: dict[str, list[str] | list[int] | None] = {
             "shape": list(self.vectors.shape),
             "speakers": self.names[self.speakers].tolist(),
             "utterances": None if self.utterances is None else self.utterances.tolist(),
             "gender": None if self.gender is None else self.gender.tolist(),
         }
+        if self.draws is not None:
+            header["draws"] = self.draws.tolist()
         digest = hashlib.sha256(json.dumps(header).encode())
         for rows in blocks(len(self)):
             digest.update(np.ascontiguousarray(self.vectors[rows], dtype="<f4").tobytes())
@@ -165,7 +175,11 @@ class Embeddings:
         path : Path
             The file, which is written completely or not at all; missing folders are made.
         """
-        optional_columns = {"utterances": self.utterances, "gender": self.gender}
+        optional_columns = {
+            "utterances": self.utterances,
+            "gender": self.gender,
+            "draws": self.draws,
+        }
         columns = {name: column for name, column in optional_columns.items() if column is not None}
         buffer = io.BytesIO()
         arrays = {"vectors": self.vectors, "speakers": self.names[self.speakers], **columns}
@@ -348,12 +362,23 @@ def _refuse_empty_names(names: Names, source: str) -> None:
         )
 
 
-def _refuse_duplicates(ids: Names, source: str) -> None:
-    values, counts = np.unique(ids, return_counts=True)
-    repeated = values[counts > 1]
-    if len(repeated):
-        listed = first_few(map(str, repeated), len(repeated))
+def _checked_draws(values: ArrayLike, count: int, source: str) -> IntArray:
+    array = np.asarray(values)
+    if array.shape != (count,) or array.dtype.kind not in "iu" or (count and array.min() < 1):
         raise InputError(
-            f"{source}: utterance ids occur twice: {listed}; keep one vector each",
-            code="duplicate-id",
+            f"{source}: draws must be one whole number from 1 per vector", code="wrong-type"
         )
+    return array.astype(np.int64)
+
+
+def _refuse_duplicates(ids: Names, draws: IntArray | None, source: str) -> None:
+    for draw in (0,) if draws is None else np.unique(draws):
+        in_draw = ids if draws is None else ids[draws == draw]
+        values, counts = np.unique(in_draw, return_counts=True)
+        repeated = values[counts > 1]
+        if len(repeated):
+            listed = first_few(map(str, repeated), len(repeated))
+            raise InputError(
+                f"{source}: utterance ids occur twice: {listed}; keep one vector each",
+                code="duplicate-id",
+            )

@@ -38,7 +38,8 @@ def read_embeddings(
     Parameters
     ----------
     path : Path or str
-        ``.npz`` (arrays ``vectors`` and ``speakers``, optional ``utterances`` and ``gender``),
+        ``.npz`` (arrays ``vectors`` and ``speakers``, optional ``utterances``, ``gender`` and, of
+        recordings anonymised several times, ``draws``),
         ``.parquet`` (columns ``vector`` and ``speaker``, optional ``utterance`` and ``gender``), a
         directory with ``vectors.npy`` and, for each of the other arrays, a ``.npy`` file or a
         ``.txt`` file with one name per line; or Kaldi's files: an archive ``.ark``, a list
@@ -149,6 +150,7 @@ def _embeddings(path: Path, arrays: Arrays) -> Embeddings:
         arrays["speakers"],
         utterances=arrays.get("utterances"),
         gender=arrays.get("gender"),
+        draws=arrays.get("draws"),
         name=path.stem,
         origin=str(path),
     )
@@ -161,7 +163,8 @@ _SAVE_NPY = "np.save"
 
 
 def _read_npz(path: Path) -> Embeddings:
-    arrays = load_arrays(path, ("vectors", "speakers"), ("utterances", "gender"), save=_SAVE)
+    optional = ("utterances", "gender", "draws")
+    arrays = load_arrays(path, ("vectors", "speakers"), optional, save=_SAVE)
     return _embeddings(path, arrays)
 
 

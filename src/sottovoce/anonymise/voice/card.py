@@ -171,6 +171,9 @@ class MethodCard(Record):
     """Whether ``fit`` is unused, optional (speakers unknown to it work too) or required."""
     draws: tuple[str, ...] = ()
     """What is drawn with the secret, such as ``target speaker``; empty if nothing is."""
+    per_utterance: tuple[str, str] | None = None
+    """The setting that says for whom draws are made, and its word for each utterance anew; None
+    where there is no such choice."""
 
     def checked(self, **values: SettingValue) -> Settings:
         """Check settings and add the defaults of those that are not given.

@@ -86,6 +86,7 @@ class Dar:
         "representations with instance normalization",
         fit="optional",
         draws=("target speaker",),
+        per_utterance=("selection", "rand"),
     )
 
     def __init__(self, secret: Secret | None = None, **settings: SettingValue) -> None:

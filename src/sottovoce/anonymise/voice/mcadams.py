@@ -71,6 +71,7 @@ class McAdams:
         reference="Patino et al. 2021, Speaker anonymisation using the McAdams coefficient",
         fit="unused",
         draws=("coefficient",),
+        per_utterance=("coefficient", "utterance"),
     )
 
     def __init__(

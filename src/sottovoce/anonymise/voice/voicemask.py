@@ -128,6 +128,7 @@ class VoiceMask:
         reference="Qian et al. 2018, Hidebehind: enjoy voice input with voiceprint unclonability",
         fit="unused",
         draws=("warp", "target pitch"),
+        per_utterance=("draw", "utterance"),
     )
 
     def __init__(

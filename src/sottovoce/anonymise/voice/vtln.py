@@ -79,6 +79,7 @@ class Vtln:
         reference="Sündermann and Ney 2003, VTLN-based cross-language voice conversion",
         fit="optional",
         draws=("target speaker",),
+        per_utterance=("selection", "rand"),
     )
 
     def __init__(

@@ -176,6 +176,7 @@ class XVector:
         reference="Fang et al. 2019, Speaker anonymization using x-vectors and neural waveforms",
         fit="optional",
         draws=("gender", "voices that are averaged", "rhythm"),
+        per_utterance=("assignment", "utterance"),
     )
 
     def __init__(self, secret: Secret | None = None, **settings: SettingValue) -> None:

@@ -1,0 +1,227 @@
+"""Representations of speech: what an attacker does to a recording before it links.
+
+``frozen`` is the encoder of a study as it is. Others make an encoder of their own from the
+attacker's training speech, and from nothing else. Each is registered with a function that makes its
+encoder, or says why this attacker does not have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sottovoce.attack.embedding_sets import EmbeddingSets, LinkedSpeech
+from sottovoce.attack.inputs import AttackInputs, check_encoder, embed_draws, prepare_speech
+from sottovoce.attack.knowledge import Attacker
+from sottovoce.attack.speech import AnonymiserSpec, SpeechCache, SpeechSet
+from sottovoce.attack.techniques import Candidates
+from sottovoce.core.errors import UsageError
+from sottovoce.core.registry import Registry, did_you_mean
+from sottovoce.corpus.splits import partition_speakers
+from sottovoce.findings import (
+    FROZEN,
+    STRONGEST,
+    AttackSettings,
+    EncoderDescription,
+    RepresentationDescription,
+    UnavailableRepresentation,
+)
+from sottovoce.speaker.encoders import ENCODERS, Encoder, make_encoder
+
+TRAINING_SHARE = 0.75
+"""Share of the training speakers that encoders are trained on; the others judge."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingSpeech:
+    """What an attacker may make an encoder from: speech of its own, never that under attack."""
+
+    encoder: Encoder
+    """The encoder of the study, to start from."""
+    originals: SpeechSet
+    """Recordings of the speakers to train on, before anonymisation."""
+    drawn: tuple[SpeechSet, ...]
+    """The same recordings in the form that this attacker trains on, one set per draw."""
+    anonymiser: AnonymiserSpec | None
+    """What made ``drawn``; None where the attacker trains on originals or has no anonymiser."""
+    cache: SpeechCache
+    """Anonymises and embeds; its folder keeps what is trained."""
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unavailable:
+    """Why an attacker does not have a representation, and what would help."""
+
+    reason: str
+
+
+MakeEncoder = Callable[[TrainingSpeech], Encoder | Unavailable]
+
+
+@dataclass(frozen=True, slots=True)
+class Representation:
+    """A registered representation of speech."""
+
+    summary: str
+    """One line for lists and help texts."""
+    make: MakeEncoder
+    """Makes the encoder. What it trains is kept in the folder of the cache, so that a run that was
+    interrupted goes on, and its ``trained_on`` holds the training speakers it has seen."""
+
+
+REPRESENTATIONS: Registry[Representation] = Registry(
+    "representation", group="sottovoce.representations"
+)
+"""Representations by name, in the order in which they are tried."""
+REPRESENTATIONS.add(
+    FROZEN, Representation("the encoder as it is", lambda training: training.encoder)
+)
+
+
+def encoder_name(word: str, default: str = "campplus") -> str:
+    """Return the name of the encoder behind a setting ``encoder``.
+
+    Parameters
+    ----------
+    word : str
+        A representation, or the name or file of an encoder.
+    default : str, default "campplus"
+        The encoder that representations start from.
+    """
+    return default if word in REPRESENTATIONS else word
+
+
+def check_encoder_word(word: str) -> None:
+    """Refuse a setting ``encoder`` that names neither a representation nor an encoder.
+
+    Parameters
+    ----------
+    word : str
+        As a user gave it.
+
+    Raises
+    ------
+    UsageError
+        With the code ``unknown-name``.
+    """
+    if word in REPRESENTATIONS or word.endswith(".onnx") or word.startswith("hf:"):
+        return
+    if word not in ENCODERS:
+        known = [*REPRESENTATIONS, *ENCODERS]
+        raise UsageError(did_you_mean("encoder", word, known), code="unknown-name")
+
+
+def prepare_candidates(
+    sets: EmbeddingSets,
+    inputs: AttackInputs,
+    attacker: Attacker,
+    settings: AttackSettings,
+    cache: SpeechCache,
+) -> Candidates:
+    """Make every representation that an attack may choose from.
+
+    Parameters
+    ----------
+    sets : EmbeddingSets
+        What the attacker links with the encoder as it is.
+    inputs : AttackInputs
+        Originals and released speech.
+    attacker : Attacker
+        Decides the form of its training speech.
+    settings : AttackSettings
+        ``encoder`` names the representation; with the linkage ``strongest`` all are tried.
+    cache : SpeechCache
+        Makes what is not there yet.
+
+    Raises
+    ------
+    InputError
+        ``unavailable`` where the only representation that was asked for is not available.
+    """
+    names = list(REPRESENTATIONS) if settings.linkage == STRONGEST else [settings.encoder]
+    training: TrainingSpeech | None = None
+    speech, unavailable = [], []
+    for name in names:
+        if name == FROZEN:
+            speech.append(_frozen(sets, attacker, settings, cache))
+            continue
+        training = training or _training_speech(inputs, attacker, settings, cache)
+        encoder = _make(name, training)
+        if isinstance(encoder, Unavailable):
+            unavailable.append(UnavailableRepresentation(name, encoder.reason))
+        else:
+            speech.append(_linked(name, encoder, inputs, attacker, settings, cache))
+    if not speech:
+        raise UsageError(
+            f"encoder {settings.encoder}: not available to the {attacker.name} attacker: "
+            f"{unavailable[0].reason}",
+            code="unavailable",
+        )
+    return Candidates(tuple(speech), tuple(unavailable), tuple(REPRESENTATIONS))
+
+
+def _make(name: str, training: TrainingSpeech) -> Encoder | Unavailable:
+    if name in REPRESENTATIONS:
+        return REPRESENTATIONS[name].make(training)
+    return make_encoder(name)
+
+
+def _frozen(
+    sets: EmbeddingSets, attacker: Attacker, settings: AttackSettings, cache: SpeechCache
+) -> LinkedSpeech:
+    linked = sets.linked_by(attacker, settings.draws)
+    description = RepresentationDescription(FROZEN, describe_encoder(cache.encoder), ())
+    return LinkedSpeech(description, linked.enrol, linked.trial, linked.train)
+
+
+def _training_speech(
+    inputs: AttackInputs, attacker: Attacker, settings: AttackSettings, cache: SpeechCache
+) -> TrainingSpeech:
+    """The speech of those training speakers that do not judge."""
+    chosen, _ = partition_speakers(inputs.train.corpus, share=TRAINING_SHARE, seed=inputs.seed)
+    form = attacker.training
+    drawn = prepare_speech(inputs, "train", form, cache, draws=settings.draws)
+    return TrainingSpeech(
+        cache.encoder,
+        inputs.train.of_speakers(chosen.speakers),
+        tuple(speech.of_speakers(chosen.speakers) for speech in drawn),
+        inputs.attackers_anonymiser(form),
+        cache,
+        inputs.seed,
+    )
+
+
+def _linked(
+    name: str,
+    encoder: Encoder,
+    inputs: AttackInputs,
+    attacker: Attacker,
+    settings: AttackSettings,
+    cache: SpeechCache,
+) -> LinkedSpeech:
+    check_encoder(encoder, inputs)
+    enrol, trial, train = (
+        embed_draws(
+            prepare_speech(inputs, part, form, cache, draws=settings.draws),
+            cache,
+            label=f"{part} ({form}), {name}",
+            encoder=encoder,
+        )
+        for part, form in attacker.linked
+    )
+    seen = encoder.trained_on & set(inputs.train.corpus.speakers)
+    description = RepresentationDescription(name, describe_encoder(encoder), tuple(sorted(seen)))
+    return LinkedSpeech(description, enrol, trial, train)
+
+
+def describe_encoder(encoder: Encoder) -> EncoderDescription:
+    """Return the record of an encoder for results.
+
+    Parameters
+    ----------
+    encoder : Encoder
+        What makes embeddings.
+    """
+    card = encoder.card
+    return EncoderDescription(card.name, card.dimension, card.licence, card.origin, card.sha256)
