@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from buzzing_voices import write_voices
 from error_codes import raises_code
-from signals import harmonics, noise, write_audio
 
 from sottovoce.cli import run
 from sottovoce.core.errors import MissingExtraError, TooFewError, UsageError
@@ -29,37 +29,27 @@ SMALL = TrainingSettings("xvector", 16, 8, steps=6, batch=4, seconds=0.5)
 
 @pytest.fixture(scope="module")
 def voices(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Eight buzzing voices of different pitch and colour."""
-    folder = tmp_path_factory.mktemp("voices")
-    rng = np.random.default_rng(0)
-    for speaker in range(8):
-        weights = [1 / k ** (0.6 + speaker / 8) for k in range(1, 15)]
-        for i in range(4):
-            pitch = 90 * 1.15**speaker * rng.uniform(0.97, 1.03)
-            buzz = 0.1 * harmonics(pitch, weights, 0.9)
-            audio = buzz + noise(0.9, level=0.003, seed=(speaker, i))
-            write_audio(folder / f"v{speaker}" / f"v{speaker}-{i}.wav", audio)
-    return folder
+    return write_voices(tmp_path_factory.mktemp("voices"))
 
 
 def test_speakers_are_on_one_side_only(voices: Path) -> None:
     corpus = open_corpus(voices)
-    train, held_out = split_speakers(corpus, SMALL)
+    (train,), (held_out,) = split_speakers([corpus], held_out=0.15, seed=0)
     assert set(train.speakers).isdisjoint(held_out.speakers)
     assert len(train.speakers) + len(held_out.speakers) == 8 and len(held_out.speakers) == 2
     assert len(train) + len(held_out) == len(corpus)
     few = corpus.select(speakers=["v0", "v1"])
     with raises_code("too-few", TooFewError) as caught:
-        split_speakers(few, SMALL)
+        split_speakers([few], held_out=0.15, seed=0)
     assert "2 speakers" in str(caught.value)
 
 
 def test_a_batch_depends_on_its_step_alone(voices: Path) -> None:
     corpus = open_corpus(voices)
-    banks, classes = CropSampler(corpus, SMALL).draw(3)
+    banks, classes = CropSampler([corpus], SMALL).draw(3)
     assert banks.shape == (4, 48, 80) and np.isfinite(banks).all()
     assert classes.min() >= 0 and classes.max() < 8 * len(encoder_data.SPEEDS)
-    other = CropSampler(corpus, SMALL)
+    other = CropSampler([corpus], SMALL)
     other.draw(0)
     other_banks, other_classes = other.draw(3)
     np.testing.assert_array_equal(other_banks, banks)
@@ -68,9 +58,9 @@ def test_a_batch_depends_on_its_step_alone(voices: Path) -> None:
 
 def test_a_small_cache_changes_nothing(voices: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = open_corpus(voices)
-    cached, _ = CropSampler(corpus, SMALL).draw(1)
+    cached, _ = CropSampler([corpus], SMALL).draw(1)
     monkeypatch.setattr(encoder_data, "CACHE", 0)
-    decoded, _ = CropSampler(corpus, SMALL).draw(1)
+    decoded, _ = CropSampler([corpus], SMALL).draw(1)
     np.testing.assert_allclose(decoded, cached, atol=0.2)  # cached audio has 16 bits
 
 
@@ -107,7 +97,7 @@ def test_a_missing_extra_is_named(
 ) -> None:
     monkeypatch.setattr(encoder_training, "find_spec", lambda _: None)
     with raises_code("missing-extra", MissingExtraError) as caught:
-        train_encoder(open_corpus(voices), SMALL, tmp_path / "x.onnx")
+        train_encoder([open_corpus(voices)], SMALL, tmp_path / "x.onnx")
     assert "sottovoce[train]" in str(caught.value)
 
 
@@ -118,7 +108,7 @@ def test_an_interrupted_run_gives_the_same_network(
 ) -> None:
     monkeypatch.setattr(encoder_training, "SAVE_EVERY", 2)
     corpus = open_corpus(voices)
-    train_encoder(corpus, SMALL, tmp_path / "whole.onnx")
+    train_encoder([corpus], SMALL, tmp_path / "whole.onnx")
 
     def interrupt(step: int, _: int) -> None:
         if step == stop:
@@ -126,10 +116,10 @@ def test_an_interrupted_run_gives_the_same_network(
 
     target = tmp_path / "stopped.onnx"
     with pytest.raises(KeyboardInterrupt):
-        train_encoder(corpus, SMALL, target, progress=interrupt)
+        train_encoder([corpus], SMALL, target, progress=interrupt)
     assert not target.exists()
     steps: list[int] = []
-    train_encoder(corpus, SMALL, target, progress=lambda step, _: steps.append(step))
+    train_encoder([corpus], SMALL, target, progress=lambda step, _: steps.append(step))
     assert steps[0] == stop // 2 * 2 + 1
     assert target.read_bytes() == (tmp_path / "whole.onnx").read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == [
@@ -161,7 +151,7 @@ def test_the_command_writes_an_encoder_and_its_card(
 @needs_torch
 def test_training_lowers_the_loss(voices: Path, tmp_path: Path) -> None:
     settings = TrainingSettings("xvector", 16, 16, steps=40, batch=24, seconds=0.5)
-    training = encoder_training._TrainingRun(open_corpus(voices), settings, tmp_path / "x.onnx")
+    training = encoder_training._TrainingRun([open_corpus(voices)], settings, tmp_path / "x.onnx")
     import torch
 
     def loss() -> float:

@@ -252,7 +252,8 @@ def stage_bar() -> Iterator[StageProgress]:
     Yields
     ------
     StageProgress
-        Function that is called with the stage's name, finished steps and all steps.
+        Function that is called with the stage's name, finished steps and all steps. What follows
+        `` · `` in a name is shown, but may change without making another bar.
     """
     if not sys.stderr.isatty():
         yield lambda name, done, total: None
@@ -266,9 +267,10 @@ def stage_bar() -> Iterator[StageProgress]:
         tasks: dict[str, TaskID] = {}
 
         def show(name: str, done: int, total: int) -> None:
-            if name not in tasks:
-                tasks[name] = bar.add_task(name, total=total)
-            bar.update(tasks[name], completed=done, total=total)
+            stage = name.partition(" · ")[0]
+            if stage not in tasks:
+                tasks[stage] = bar.add_task(name, total=total)
+            bar.update(tasks[stage], description=name, completed=done, total=total)
 
         yield show
 

@@ -34,4 +34,7 @@ Names = NDArray[np.str_]
 Progress = Callable[[int, int], None]
 """Called with how many parts of a task are done and how many there are."""
 StageProgress = Callable[[str, int, int], None]
-"""Called with the name of a stage, how many of its parts are done and how many there are."""
+"""Called with the name of a stage, how many of its parts are done and how many there are.
+
+The name may end in details that change, after `` · ``, such as ``training · loss 2.1``.
+"""

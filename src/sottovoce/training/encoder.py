@@ -5,10 +5,9 @@ The network is trained on some speakers of a corpus and tested on the held-out o
 
 from __future__ import annotations
 
-import hashlib
 import io
-import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,7 +20,9 @@ from sottovoce.core.records import Record
 from sottovoce.core.types import Progress
 from sottovoce.corpus.utterance import Corpus
 from sottovoce.speaker.encoders import EncoderCard
+from sottovoce.training.checkpoints import Checkpoint
 from sottovoce.training.encoder_data import CropSampler, TrainingSettings
+from sottovoce.training.held_out_test import HeldOutTest
 
 MIN_SPEAKERS = 6
 """Fewest speakers that can be divided into training and held-out speakers."""
@@ -31,16 +32,6 @@ MARGIN = 0.2
 """Angular margin of the loss after the warm-up."""
 WARM_UP = 0.1
 """Share of the steps in which learning rate and margin rise."""
-
-
-@dataclass(frozen=True, slots=True)
-class HeldOutTest(Record):
-    """Test of an encoder on speakers it was not trained on."""
-
-    eer: float
-    """Equal error rate of the cosine over all pairs of utterances."""
-    n_mated: int
-    n_nonmated: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,55 +47,93 @@ class TrainedEncoderCard(EncoderCard):
     settings: TrainingSettings
 
 
-def split_speakers(corpus: Corpus, settings: TrainingSettings) -> tuple[Corpus, Corpus]:
-    """Divide a corpus into training and held-out speakers, drawn by the seed.
+def split_speakers(
+    corpora: Sequence[Corpus], *, held_out: float, seed: int
+) -> tuple[tuple[Corpus, ...], tuple[Corpus, ...]]:
+    """Divide corpora into training and held-out speakers, drawn by the seed.
 
     Parameters
     ----------
-    corpus : Corpus
-        At least 6 speakers.
-    settings : TrainingSettings
-        ``held_out`` and ``seed`` are used.
+    corpora : sequence of Corpus
+        Together at least 6 speakers; the same speaker may be in several.
+    held_out : float
+        Share of the speakers that are held out.
+    seed : int
+        Seed of the draw.
 
     Returns
     -------
-    train, held_out : Corpus
-        At least 2 speakers each, none in both.
+    train, held_out : tuple of Corpus
+        As many corpora each, of at least 2 speakers, none in both.
 
     Raises
     ------
     TooFewError
-        Where the corpus has fewer than 6 speakers.
+        Where there are fewer than 6 speakers.
     """
-    names = list(corpus.speakers)
+    names = sorted({name for corpus in corpora for name in corpus.speakers})
     if len(names) < MIN_SPEAKERS:
         raise TooFewError(
-            f"{corpus.name}: {len(names)} speakers; training an encoder needs {MIN_SPEAKERS} or "
-            "more"
+            f"{corpora[0].name}: {len(names)} speakers; training an encoder needs {MIN_SPEAKERS} "
+            "or more"
         )
-    count = min(max(2, round(settings.held_out * len(names))), len(names) - 2)
-    drawn = np.random.default_rng(settings.seed).permutation(len(names))[:count]
-    held_out = {names[i] for i in drawn}
-    train = [name for name in names if name not in held_out]
-    return corpus.select(speakers=train), corpus.select(speakers=held_out)
+    count = min(max(2, round(held_out * len(names))), len(names) - 2)
+    drawn = np.random.default_rng(seed).permutation(len(names))[:count]
+    apart = {names[i] for i in drawn}
+    return (
+        tuple(corpus.select(lambda spoken: spoken.speaker not in apart) for corpus in corpora),
+        tuple(corpus.select(lambda spoken: spoken.speaker in apart) for corpus in corpora),
+    )
+
+
+def check_extra() -> None:
+    """Refuse to train where torch or onnx is missing.
+
+    Raises
+    ------
+    MissingExtraError
+        With the command that installs them.
+    """
+    if find_spec("torch") is None or find_spec("onnx") is None:
+        raise MissingExtraError("training", "train")
+
+
+def check_target(target: Path) -> None:
+    """Refuse a target that is not named as a network is.
+
+    Parameters
+    ----------
+    target : Path
+        File to write.
+
+    Raises
+    ------
+    InputError
+        With the code ``unsupported``.
+    """
+    if target.suffix != ".onnx":
+        raise InputError(
+            f"{target}: networks are written as .onnx; give a name that ends so",
+            code="unsupported",
+        )
 
 
 def train_encoder(
-    corpus: Corpus,
+    corpora: Sequence[Corpus],
     settings: TrainingSettings,
     target: Path,
     *,
     progress: Progress | None = None,
 ) -> None:
-    """Train a network on all speakers of a corpus and export it.
+    """Train a network from scratch on all speakers of some corpora and export it.
 
     Checkpoints are written beside the target until it is complete. A run that was stopped continues
-    from them, unless the corpus or a setting has changed.
+    from them, unless a corpus or a setting has changed.
 
     Parameters
     ----------
-    corpus : Corpus
-        Training speakers and their recordings.
+    corpora : sequence of Corpus
+        Training speakers and their recordings; the same speaker may be in several corpora.
     settings : TrainingSettings
         Network, number of steps and the like.
     target : Path
@@ -119,14 +148,9 @@ def train_encoder(
     InputError
         ``diverged`` where the loss is not finite, ``damaged`` for a checkpoint.
     """
-    if find_spec("torch") is None or find_spec("onnx") is None:
-        raise MissingExtraError("training", "train")
-    if target.suffix != ".onnx":
-        raise InputError(
-            f"{target}: networks are written as .onnx; give a name that ends so",
-            code="unsupported",
-        )
-    run = _TrainingRun(corpus, settings, target)
+    check_extra()
+    check_target(target)
+    run = _TrainingRun(corpora, settings, target)
     run.resume()
     while run.step < settings.steps:
         run.advance()
@@ -135,28 +159,31 @@ def train_encoder(
         if progress:
             progress(run.step, settings.steps)
     write_bytes(target, run.export())
-    run.remove_checkpoint()
+    run.checkpoint.remove()
+
+
+@dataclass(frozen=True, slots=True)
+class _Progress(Record):
+    step: int
 
 
 class _TrainingRun:
     """Network, loss and optimiser, and the checkpoint that holds all three."""
 
-    def __init__(self, corpus: Corpus, settings: TrainingSettings, target: Path) -> None:
+    def __init__(self, corpora: Sequence[Corpus], settings: TrainingSettings, target: Path) -> None:
         import torch
 
         from sottovoce.training.encoder_networks import NETWORKS, MarginLoss
 
         self.settings, self.step = settings, 0
-        self.sampler = CropSampler(corpus, settings)
+        self.sampler = CropSampler(corpora, settings)
         torch.manual_seed(settings.seed)
         self.network = NETWORKS[settings.network](settings.width, settings.dimension)
         self.loss = MarginLoss(settings.dimension, self.sampler.classes)
         weights = [*self.network.parameters(), *self.loss.parameters()]
         self.optimiser = torch.optim.AdamW(weights, settings.learning_rate, weight_decay=1e-3)
-        utterances = [(utterance.id, utterance.speaker) for utterance in corpus]
-        inputs = json.dumps([settings.to_dict(), utterances])
-        digest = hashlib.sha256(inputs.encode()).hexdigest()[:12]
-        self.checkpoint = target.with_name(f".{target.name}.{digest}.unfinished")
+        self.parts = {"network": self.network, "loss": self.loss, "optimiser": self.optimiser}
+        self.checkpoint = Checkpoint(target, _Progress, settings, corpora)
 
     def advance(self) -> None:
         """Take one step: draw a batch, compute its loss and gradient, change the weights."""
@@ -182,34 +209,12 @@ class _TrainingRun:
 
     def save(self) -> None:
         """Write the checkpoint, completely or not at all."""
-        import torch
-
-        parts = {"network": self.network, "loss": self.loss, "optimiser": self.optimiser}
-        states = {name: part.state_dict() for name, part in parts.items()}
-        buffer = io.BytesIO()
-        torch.save({**states, "step": self.step}, buffer)
-        write_bytes(self.checkpoint, buffer.getvalue())
+        self.checkpoint.save(self.parts, _Progress(self.step))
 
     def resume(self) -> None:
         """Continue from the checkpoint, if there is one."""
-        import torch
-
-        if not self.checkpoint.is_file():
-            return
-        try:
-            state = torch.load(self.checkpoint, weights_only=True)
-            self.network.load_state_dict(state["network"])
-            self.loss.load_state_dict(state["loss"])
-            self.optimiser.load_state_dict(state["optimiser"])
-            self.step = int(state["step"])
-        except Exception:
-            raise InputError(
-                f"{self.checkpoint}: a damaged checkpoint; delete it to start again",
-                code="damaged",
-            ) from None
-
-    def remove_checkpoint(self) -> None:
-        self.checkpoint.unlink(missing_ok=True)
+        progress = self.checkpoint.load(self.parts)
+        self.step = 0 if progress is None else progress.step
 
     def export(self) -> bytes:
         """Return the network in ONNX form, for recordings of any number and length."""

@@ -6,7 +6,9 @@ and not the room.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,22 +75,44 @@ class TrainingSettings(Record):
             )
 
 
+class CropSettings(Protocol):
+    """What a batch of crops depends on besides the recordings."""
+
+    @property
+    def batch(self) -> int:
+        """Crops per batch."""
+
+    @property
+    def seconds(self) -> float:
+        """Length of a crop."""
+
+    @property
+    def seed(self) -> int:
+        """Seed of all draws."""
+
+
 class CropSampler:
     """Draws batches of random crops; a batch depends on the seed and the step only.
 
     Parameters
     ----------
-    corpus : Corpus
-        Training speakers and their recordings.
-    settings : TrainingSettings
-        ``seed``, ``batch`` and ``seconds`` are used.
+    corpora : sequence of Corpus
+        Recordings of the training speakers. Several corpora may hold the same speakers and
+        utterances in different forms, such as anonymised with different draws: they are all crops
+        of the same speaker.
+    settings : CropSettings
+        Size of a batch, length of a crop, and the seed.
     """
 
-    def __init__(self, corpus: Corpus, settings: TrainingSettings) -> None:
+    def __init__(self, corpora: Sequence[Corpus], settings: CropSettings) -> None:
         self.settings = settings
-        self.by_speaker = list(corpus.by_speaker().values())
+        groups: dict[str, list[Utterance]] = {}
+        for corpus in corpora:
+            for speaker, utterances in corpus.by_speaker().items():
+                groups.setdefault(speaker, []).extend(utterances)
+        self.by_speaker = [groups[speaker] for speaker in sorted(groups)]
         self.classes = len(self.by_speaker) * len(SPEEDS)
-        self._cache: dict[str, NDArray[np.int16]] = {}
+        self._cache: dict[Utterance, NDArray[np.int16]] = {}
         self._free_bytes = CACHE
 
     def draw(self, step: int) -> tuple[Features, IntArray]:
@@ -126,13 +150,13 @@ class CropSampler:
         return change_speed(audio[start : start + need], speed)[:length]
 
     def _load(self, utterance: Utterance) -> Audio:
-        if utterance.id not in self._cache:
+        if utterance not in self._cache:
             audio = load_audio(utterance, RATE)
             if audio.nbytes // 2 > self._free_bytes:
                 return audio
-            self._cache[utterance.id] = np.rint(audio * 32767).astype(np.int16)
+            self._cache[utterance] = np.rint(audio * 32767).astype(np.int16)
             self._free_bytes -= audio.nbytes // 2
-        return self._cache[utterance.id].astype(np.float32) / np.float32(32767)
+        return self._cache[utterance].astype(np.float32) / np.float32(32767)
 
 
 # ==================================================================================== augmentation
