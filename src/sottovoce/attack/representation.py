@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from sottovoce.attack.embedding_sets import EmbeddingSets, LinkedSpeech
 from sottovoce.attack.inputs import AttackInputs, check_encoder, embed_draws, prepare_speech
 from sottovoce.attack.knowledge import Attacker
+from sottovoce.attack.retraining import retrained_encoder
 from sottovoce.attack.speech import AnonymiserSpec, SpeechCache, SpeechSet
 from sottovoce.attack.techniques import Candidates
-from sottovoce.core.errors import UsageError
+from sottovoce.core.errors import MissingExtraError, TooFewError, UsageError
 from sottovoce.core.registry import Registry, did_you_mean
 from sottovoce.corpus.splits import partition_speakers
 from sottovoce.findings import (
@@ -26,7 +27,7 @@ from sottovoce.findings import (
     RepresentationDescription,
     UnavailableRepresentation,
 )
-from sottovoce.speaker.encoders import ENCODERS, Encoder, make_encoder
+from sottovoce.speaker.encoders import ENCODERS, Encoder, WithoutPauses, make_encoder
 
 TRAINING_SHARE = 0.75
 """Share of the training speakers that encoders are trained on; the others judge."""
@@ -76,6 +77,20 @@ REPRESENTATIONS: Registry[Representation] = Registry(
 """Representations by name, in the order in which they are tried."""
 REPRESENTATIONS.add(
     FROZEN, Representation("the encoder as it is", lambda training: training.encoder)
+)
+
+
+def _retrained(training: TrainingSpeech) -> Encoder | Unavailable:
+    try:
+        encoder = retrained_encoder(training.drawn, training.cache, training.seed)
+    except (MissingExtraError, TooFewError) as error:
+        return Unavailable(str(error))
+    return WithoutPauses(encoder) if isinstance(training.encoder, WithoutPauses) else encoder
+
+
+REPRESENTATIONS.add(
+    "retrained",
+    Representation("the default encoder, retrained on the attacker's training speech", _retrained),
 )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sottovoce.core.errors import TooFewError
 from sottovoce.core.records import Record
 from sottovoce.core.types import Features, Vectors
 from sottovoce.corpus.audio import load_audio
@@ -39,6 +40,11 @@ def held_out_test(draws: Sequence[Sequence[Utterance]], vectors: Sequence[Vector
         Utterances of each draw; at least two speakers with two utterances each.
     vectors : sequence of arrays of float32, utterances × d
         Their vectors, in the same order.
+
+    Raises
+    ------
+    TooFewError
+        Where no recordings of a speaker, or of two, can be compared.
     """
     utterances = [utterance for draw in draws for utterance in draw]
     ids = np.array([utterance.id for utterance in utterances])
@@ -53,6 +59,11 @@ def held_out_test(draws: Sequence[Sequence[Utterance]], vectors: Sequence[Vector
         compared &= draw_of[first] != draw_of[second]
     first, second = first[compared], second[compared]
     scores, mated = (table @ table.T)[first, second], speakers[first] == speakers[second]
+    if mated.all() or not mated.any():
+        raise TooFewError(
+            f"{len(set(speakers))} held-out speakers have no two recordings to compare; add "
+            "recordings of each speaker"
+        )
     rate = eer(Scores(mated=scores[mated], nonmated=scores[~mated]))
     return HeldOutTest(rate, int(mated.sum()), int((~mated).sum()))
 
