@@ -1,81 +1,297 @@
-"""How often the 95 % intervals hold the true value, on simulated scores whose truth is known.
+"""How often 95 % intervals hold the true value, on simulated sets whose true values are known.
 
-    uv run python benchmarks/interval_coverage.py [sets]    # default 200 a row, ten minutes
+    uv run python benchmarks/interval_coverage.py                    # all rows, resumable
+    uv run python benchmarks/interval_coverage.py --row "20 speakers, EER 4 %" --sets 100
+    uv run python benchmarks/interval_coverage.py --list
+    uv run python benchmarks/interval_coverage.py --table            # what is done so far
 
-The true value is that of a set so large that its own error is negligible. Linkability is compared
-with the mean of its own histogram estimate on sets of the same size, since its bias is reported
-apart (as its chance level).
+A row that is finished is written to ``--folder`` and not computed again. For each measure the table
+has the share of sets whose interval held the true value and, in brackets, the misses in which more
+is disclosed than the interval says and those in which less is.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
+import argparse
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
 
+from sottovoce.core.records import dump_json
 from sottovoce.measure import Scores, Speakers, measure_scores
+from sottovoce.measure.catalogue import MEASURES
+from sottovoce.measure.reidentification import reidentify
+from sottovoce.measure.reidentification_settings import ReidentificationSettings
+from sottovoce.speaker import Embeddings
 
-MEASURES = ("eer", "rocch_eer", "cllr", "min_cllr", "d_ece", "d_sys", "tpr_at_fpr_0.01")
-Draw = Callable[[np.random.Generator], Scores]
+SCORE_MEASURES = (
+    "eer",
+    "rocch_eer",
+    "cllr",
+    "min_cllr",
+    "d_ece",
+    "d_sys",
+    "d_sys_corrected",
+    "tpr_at_fpr_0.01",
+    "tpr_at_fpr_0.001",
+)
+CURVES = (
+    "linkability",
+    "singling_out",
+    "rank_disclosure",
+    "worst_rank_disclosure",
+    "one_minus_rocch_eer",
+)
+Ranges = Mapping[str, tuple[float, float]]
+"""The ends of the interval of each measure that has one."""
 
 
-def by_trial(mated: int, nonmated: int, distance: float) -> Draw:
-    """Independent Gaussian scores."""
-    return lambda rng: Scores(rng.normal(distance, 1, mated), rng.normal(0, 1, nonmated))
+@dataclass(frozen=True)
+class Row:
+    """One kind of simulated set."""
+
+    name: str
+    group: str
+    draw: Callable[[np.random.Generator, int], Ranges]
+    """From a generator and the number of resamples to the intervals of one set."""
+    truth: Callable[[], dict[str, float]]
+    lower_discloses: Callable[[str], bool]
 
 
-def by_speaker(speakers: int, utterances: int, distance: float) -> Draw:
-    """Scores with an effect of each speaker and of each pair of speakers."""
+# ------------------------------------------------------------------------------------- scores
 
+
+@dataclass(frozen=True)
+class Mixture:
+    """Mated scores: most have the mean ``usual``, a share of the speakers has ``exposed``."""
+
+    usual: float
+    exposed: float = 0.0
+    share: float = 0.0
+
+    def means(self, rng: np.random.Generator, count: int) -> NDArray[np.float64]:
+        return np.where(rng.random(count) < self.share, self.exposed, self.usual)
+
+    def true_values(self) -> dict[str, float]:
+        """From quantiles of both distributions; D_sys from their densities."""
+        count = 200_000
+        parts = ((1 - self.share, self.usual), (self.share, self.exposed))
+        mated = np.concatenate([mean + quantiles(round(count * share)) for share, mean in parts])
+        scores = Scores(mated, quantiles(count))
+        summary = measure_scores(scores, interval=None, only=SCORE_MEASURES)
+        values = {name: one.value or 0.0 for name, one in summary.measures.items()}
+        x = np.linspace(-9, 16, 100_001)
+        p = sum(share * density(x - mean) for share, mean in parts)
+        q = density(x)
+        terms = np.where(p > q, p * (p - q) / (p + q), 0.0)
+        d_sys = float(terms.sum() * (x[1] - x[0]))
+        return {**values, "d_sys": d_sys, "d_sys_corrected": d_sys}
+
+
+def quantiles(count: int) -> NDArray[np.float64]:
+    return np.asarray(ndtri((np.arange(count) + 0.5) / max(count, 1)))
+
+
+def density(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi))
+
+
+def independent_trials(mated: int, nonmated: int, mixture: Mixture) -> Callable[..., Scores]:
     def draw(rng: np.random.Generator) -> Scores:
-        ease = rng.normal(0, 0.5, speakers)
-        who = np.repeat(np.arange(speakers), utterances)
-        mated = 0.87 * rng.normal(distance, 1, len(who)) + ease[who]
-        a, b = np.where(~np.eye(speakers, dtype=bool))
-        pair = rng.normal(0, 0.3, (speakers, speakers))
-        nonmated = 0.8 * rng.normal(0, 1, len(a)) + 0.35 * (ease[a] + ease[b]) + pair[a, b]
-        return Scores(mated, nonmated, speakers=Speakers(who, a, b, speakers))
+        return Scores(rng.normal(mixture.usual, 1, mated), rng.normal(0, 1, nonmated))
 
     return draw
 
 
-def values(scores: Scores) -> dict[str, float]:
-    found = measure_scores(scores, interval=None, only=MEASURES).measures
-    return {name: one.value or 0.0 for name, one in found.items()}
+def trials_of_speakers(
+    speakers: int, mixture: Mixture, *, mated_trials: int = 10, withheld: bool = False
+) -> Callable[..., Scores]:
+    """Mated trials of each speaker; scores with an effect of each speaker and of each pair.
+
+    Both classes have the variance 1. A quarter of that of mated scores is between speakers.
+    """
+    repeats = mated_trials * (10 if speakers <= 10 else 3 if speakers <= 20 else 1) // 10
+
+    def draw(rng: np.random.Generator) -> Scores:
+        ease = rng.normal(0, 0.5, speakers)
+        means = mixture.means(rng, speakers) + ease
+        who = np.repeat(np.arange(speakers), mated_trials)
+        mated = means[who] + np.sqrt(0.75) * rng.normal(size=len(who))
+        first, second = np.repeat(np.where(~np.eye(speakers, dtype=bool)), repeats, axis=1)
+        pair = rng.normal(0, 0.3, (speakers, speakers))
+        effects = 0.35 * (ease[first] + ease[second]) + pair[first, second]
+        rest = np.sqrt(1 - 2 * (0.35 * 0.5) ** 2 - 0.3**2)
+        nonmated = effects + rest * rng.normal(size=len(first))
+        known = None if withheld else Speakers(who, first, second, speakers)
+        return Scores(mated, nonmated, speakers=known)
+
+    return draw
 
 
-def coverage(draw: Draw, truth: dict[str, float], sets: int) -> dict[str, float]:
-    rng = np.random.default_rng(1)
-    mean = np.mean([values(draw(rng))["d_sys"] for _ in range(100)])
-    truth = {**truth, "d_sys": float(mean)}
-    held = dict.fromkeys(MEASURES, 0)
+def score_row(name: str, group: str, draw: Callable[..., Scores], mixture: Mixture) -> Row:
+    def ranges(rng: np.random.Generator, replicates: int) -> Ranges:
+        estimates = measure_scores(draw(rng), only=SCORE_MEASURES, replicates=replicates).measures
+        return {
+            name: (one.low, one.high)
+            for name, one in estimates.items()
+            if one.low is not None and one.high is not None
+        }
+
+    return Row(name, group, ranges, mixture.true_values, lambda n: MEASURES[n].lower_discloses)
+
+
+# --------------------------------------------------------------------------- re-identification
+
+DIMENSION = 16
+
+
+def embeddings(
+    rng: np.random.Generator, speakers: int, utterances: int, evidence: float
+) -> tuple[Embeddings, Embeddings]:
+    """Enrolment and trial vectors that share a voice of this strength against noise of 1."""
+    voices = evidence * rng.normal(size=(speakers, DIMENSION))
+    who = np.repeat(np.arange(speakers), utterances)
+    names = np.array([f"s{number:05d}" for number in who])
+    sides = (voices[who] + rng.normal(size=(len(who), DIMENSION)) for _ in range(2))
+    first, second = (Embeddings.of(side.astype(np.float32), names) for side in sides)
+    return first, second
+
+
+def reidentification_row(speakers: int, evidence: float) -> Row:
+    settings = ReidentificationSettings(lengths=(1,), populations=(speakers,), conversations=5)
+
+    def ranges(rng: np.random.Generator, _: int) -> Ranges:
+        result = reidentify(*embeddings(rng, speakers, 10, evidence), settings=settings)
+        return {
+            name: (point.low, point.high)
+            for name in CURVES
+            for point in result.curve(name)
+            if point.low is not None and point.high is not None
+        }
+
+    def truth() -> dict[str, float]:
+        enrol, trial = embeddings(np.random.default_rng(1), 1500, 10, evidence)
+        result = reidentify(enrol, trial, settings=settings)
+        return {name: point.value for name in CURVES for point in result.curve(name)}
+
+    name = f"{speakers} speakers, voices of strength {evidence:g}"
+    return Row(name, "re-identification", ranges, truth, lambda _: False)
+
+
+# --------------------------------------------------------------------------------------- rows
+
+EVIDENCE = {
+    "d′ = 0": 0.0,
+    "d′ = 0.5": 0.5,
+    "d′ = 1": 1.0,
+    "d′ = 2": 2.0,
+    "EER 5 %": float(-2 * ndtri(0.05)),
+    "EER 4 %": float(-2 * ndtri(0.04)),
+    "EER 1 %": float(-2 * ndtri(0.01)),
+}
+
+
+def rows() -> Iterator[Row]:
+    """All rows of the table, those of the worst coverage in the past first."""
+    exposed = Mixture(0.0, 4.0, 0.1)
+    for speakers in (20, 6, 60, 5, 10):
+        for text, distance in EVIDENCE.items():
+            mixture, name = Mixture(distance), f"{speakers} speakers, {text}"
+            if (text == "d′ = 0.5" and speakers < 20) or text == "EER 5 %":
+                continue
+            yield score_row(name, "speakers", trials_of_speakers(speakers, mixture), mixture)
+    for speakers in (20, 60):
+        draw = trials_of_speakers(speakers, exposed)
+        yield score_row(f"{speakers} speakers, one in ten exposed", "speakers", draw, exposed)
+    for mated, nonmated in ((100, 2000), (500, 5000)):
+        for text, distance in EVIDENCE.items():
+            mixture, name = Mixture(distance), f"{mated} + {nonmated} trials, {text}"
+            if text != "EER 5 %" or mated == 100:
+                draw = independent_trials(mated, nonmated, mixture)
+                yield score_row(name, "trials", draw, mixture)
+    apart = Mixture(4.0)
+    yield score_row("25 + 500 trials, d′ = 4", "trials", independent_trials(25, 500, apart), apart)
+    for speakers, text in ((6, "d′ = 1"), (20, "d′ = 0"), (20, "d′ = 1"), (20, "EER 4 %")):
+        mixture, name = Mixture(EVIDENCE[text]), f"{speakers} speakers withheld, {text}"
+        draw = trials_of_speakers(speakers, mixture, mated_trials=100, withheld=True)
+        yield score_row(name, "withheld", draw, mixture)
+    for speakers, evidence in ((20, 0.0), (20, 0.4), (20, 1.0), (60, 0.4)):
+        yield reidentification_row(speakers, evidence)
+
+
+# ---------------------------------------------------------------------------------- computing
+
+
+def coverage(row: Row, sets: int, replicates: int) -> dict[str, list[float]]:
+    """Share held, share of misses where more is disclosed, share where less is."""
+    truth = row.truth()
+    rng = np.random.default_rng([7, *row.name.encode()])
+    counts = {name: np.zeros(4) for name in truth}
     for _ in range(sets):
-        found = measure_scores(draw(rng), only=MEASURES, replicates=400).measures
-        for name, one in found.items():
-            if one.low is not None and one.high is not None:
-                held[name] += one.low <= truth[name] <= one.high
-    return {name: count / sets for name, count in held.items()}
+        for name, (low, high) in row.draw(rng, replicates).items():
+            below, above = truth[name] < low - 1e-9, truth[name] > high + 1e-9
+            more, less = (below, above) if row.lower_discloses(name) else (above, below)
+            counts[name] += [not (below or above), more, less, 1]
+    return {name: (c[:3] / c[3]).tolist() for name, c in counts.items() if c[3]}
+
+
+def compute(row: Row, arguments: argparse.Namespace) -> None:
+    path = arguments.folder / f"{row.name.replace('/', '-')}.json"
+    if path.exists() and json.loads(path.read_text())["sets"] >= arguments.sets:
+        return
+    start = time.process_time()
+    shares = coverage(row, arguments.sets, arguments.replicates)
+    seconds = time.process_time() - start
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    content = {"row": row.name, "group": row.group, "sets": arguments.sets}
+    path.write_text(dump_json({**content, "cpu_seconds": seconds, "shares": shares}))
+    text = ", ".join(f"{name} {cell(share)}" for name, share in shares.items())
+    print(f"{row.name}: {seconds:.0f} CPU s: {text}", flush=True)
+
+
+def cell(share: list[float]) -> str:
+    held, more, less = (round(100 * value, 1) for value in share)
+    return f"{held:g} ({more:g}, {less:g})"
+
+
+def print_tables(folder: Path) -> None:
+    """One table a group, in the order of the rows, of what is done."""
+    known = {row.name: row for row in rows()}
+    done = [json.loads(path.read_text()) for path in folder.glob("*.json")]
+    done.sort(key=lambda content: list(known).index(content["row"]))
+    for group in dict.fromkeys(row.group for row in known.values()):
+        names = CURVES if group == "re-identification" else SCORE_MEASURES
+        print(f"\n| {group} | " + " | ".join(names) + " |\n|---|" + "---|" * len(names))
+        for content in done:
+            if content["group"] == group:
+                shares = content["shares"]
+                cells = [cell(shares[name]) if name in shares else "–" for name in names]
+                print(f"| {content['row']} | " + " | ".join(cells) + " |")
 
 
 def main() -> None:
-    sets = int(sys.argv[1]) if len(sys.argv) > 1 else 200
-    print("| scores | " + " | ".join(MEASURES) + " |\n|---|" + "---|" * len(MEASURES))
-    large = np.random.default_rng(0)
-    for distance in (0.0, 1.0, 2.0):
-        truth = values(by_trial(2_000_000, 2_000_000, distance)(large))
-        for mated, nonmated in ((100, 2000), (500, 5000)):
-            held = coverage(by_trial(mated, nonmated, distance), truth, sets)
-            row(f"{mated} + {nonmated} independent trials, d′ = {distance:g}", held)
-    for distance in (0.0, 1.0, 2.0):
-        truth = values(by_speaker(1500, 300, distance)(large))
-        for speakers in (20, 60):
-            held = coverage(by_speaker(speakers, 10, distance), truth, sets)
-            row(f"{speakers} speakers × 10 utterances, d′ ≈ {distance:g}", held)
-
-
-def row(name: str, held: dict[str, float]) -> None:
-    print(f"| {name} | " + " | ".join(f"{100 * v:.0f} %" for v in held.values()) + " |", flush=True)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--row", action="append", help="only this row; may be repeated")
+    parser.add_argument("--sets", type=int, default=500)
+    parser.add_argument("--replicates", type=int, default=200)
+    parser.add_argument("--folder", type=Path, default=Path("interval-coverage"))
+    parser.add_argument("--list", action="store_true", help="print the names of the rows")
+    parser.add_argument("--table", action="store_true", help="print the tables of what is done")
+    arguments = parser.parse_args()
+    if arguments.table:
+        print_tables(arguments.folder)
+        return
+    for row in rows():
+        if arguments.list:
+            print(row.name)
+        elif not arguments.row or row.name in arguments.row:
+            compute(row, arguments)
 
 
 if __name__ == "__main__":

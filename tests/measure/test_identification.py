@@ -271,8 +271,9 @@ def test_a_mean_interval_holds_the_mean(values: list[float]) -> None:
 
 
 def test_all_or_nothing_still_leaves_doubt() -> None:
-    assert share_interval(np.ones(20), 0.95).low == pytest.approx(0.8389, abs=1e-4)  # Wilson
-    assert share_interval(np.zeros(20), 0.95).high == pytest.approx(0.1611, abs=1e-4)
+    exact = 0.025 ** (1 / 20)  # Clopper and Pearson: the chance that all 20 succeed is a fortieth
+    assert share_interval(np.ones(20), 0.95).low == pytest.approx(exact)
+    assert share_interval(np.zeros(20), 0.95).high == pytest.approx(1 - exact)
     assert share_interval(np.zeros(1000), 0.95).high < 0.004
     assert share_interval(np.array([1.0]), 0.95).low < 0.3
 
@@ -292,11 +293,12 @@ def test_more_speakers_narrow_both_intervals() -> None:
 def test_intervals_hold_the_truth_about_as_often_as_they_say(
     n: int, least: float, a: float, b: float
 ) -> None:
-    """Few and skewed shares are where either falls short: 84 to 86 % of 4,000 simulated sets."""
+    """Few and skewed shares are where Student's interval falls short: 84 to 86 % of 4,000 sets."""
     rng = np.random.default_rng(7)
     held = np.zeros(2)
     for shares in rng.beta(a, b, (400, n)):
         for i, make in enumerate((share_interval, mean_interval)):
             found = make(shares, 0.95)
             held[i] += found.low <= a / (a + b) <= found.high
-    assert (held / 400).min() > least
+    assert held[0] / 400 > 0.9
+    assert held[1] / 400 > least

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -24,7 +24,13 @@ from sottovoce.measure import (
     min_cllr,
     rocch_eer,
 )
-from sottovoce.measure.intervals import Method, interval_of, share_interval
+from sottovoce.measure.intervals import (
+    binomial_interval,
+    disclosure_interval,
+    interval_of,
+    resampled_share_interval,
+    share_interval,
+)
 from sottovoce.measure.resampling import (
     MIN_SPEAKERS,
     SpeakerTallies,
@@ -217,51 +223,97 @@ def test_a_set_of_one_score_a_side_has_one_resample() -> None:
 
 # ----------------------------------------------------------------------------------- intervals
 
-METHODS: list[Method] = ["centred", "reflected", "range"]
+PERCENTILES: list[Literal["centred", "range"]] = ["centred", "range"]
 
 
 @given(
     value=st.floats(-5, 5),
     draws=st.lists(st.floats(-5, 5), min_size=1, max_size=40),
     confidence=st.floats(0.01, 0.99),
-    method=st.sampled_from(METHODS),
+    method=st.sampled_from(PERCENTILES),
 )
-def test_an_interval_holds_its_value(
-    value: float, draws: list[float], confidence: float, method: Method
+def test_an_interval_of_percentiles_holds_its_value_within_bounds(
+    value: float, draws: list[float], confidence: float, method: Literal["centred", "range"]
 ) -> None:
-    found = interval_of(value, np.array(draws), confidence, method=method)
-    assert found.low <= value <= found.high
+    interval = interval_of(value, np.array(draws), confidence, method=method, bounds=(-5.0, 5.0))
+    assert -5 <= interval.low <= value <= interval.high <= 5
 
 
-@given(
-    value=st.floats(0, 1),
-    draws=st.lists(st.floats(0, 1), min_size=1, max_size=40),
-    method=st.sampled_from(METHODS),
-)
-def test_an_interval_stays_within_bounds(value: float, draws: list[float], method: Method) -> None:
-    found = interval_of(value, np.array(draws), 0.95, method=method, bounds=(0.0, 1.0))
-    assert 0.0 <= found.low <= value <= found.high <= 1.0
-
-
-def test_the_three_kinds_of_interval() -> None:
+def test_both_kinds_of_percentiles() -> None:
     draws = np.linspace(0.2, 1.2, 101)  # the middle 80 %: 0.3 … 1.1, mean 0.7
 
-    def ends(value: float, method: Method) -> tuple[float, float]:
-        found = interval_of(value, draws, 0.8, method=method)
-        return found.low, found.high
+    def ends(value: float, method: Literal["centred", "range"]) -> tuple[float, float]:
+        interval = interval_of(value, draws, 0.8, method=method)
+        return interval.low, interval.high
 
     assert ends(0.6, "range") == pytest.approx((0.3, 1.1))
     assert ends(0.6, "centred") == pytest.approx((0.2, 1.0))
-    assert ends(0.6, "reflected") == pytest.approx((0.1, 0.9))
     assert ends(1.3, "range") == pytest.approx((0.3, 1.3))
-    assert ends(0.1, "reflected") == pytest.approx((-0.9, 0.1))
 
 
-def test_a_wider_confidence_is_a_wider_interval() -> None:
-    draws = np.random.default_rng(0).normal(size=500)
-    for method in METHODS:
-        wide, narrow = (interval_of(0.0, draws, c, method=method) for c in (0.99, 0.5))
-        assert wide.low < narrow.low <= narrow.high < wide.high
+SCALES = {"eer": (0.0, 0.5), "d_ece": (0.72, 0.0), "d_sys": (1.0, 0.0)}
+"""Value of full disclosure and value without evidence."""
+
+
+def disclosure_ends(
+    value: float, draws: NDArray[np.float64], confidence: float, units: int, scale: str
+) -> tuple[float, float]:
+    full, none = SCALES[scale]
+    bounds = (min(full, none), max(full, none))
+    interval = disclosure_interval(
+        value, draws, confidence, units=units, full=full, none=none, bounds=bounds
+    )
+    return interval.low, interval.high
+
+
+@given(
+    place=st.floats(0, 1),
+    places=st.lists(st.floats(0, 1), min_size=2, max_size=40),
+    units=st.integers(2, 300),
+    confidences=st.tuples(st.floats(0.01, 0.99), st.floats(0.01, 0.99)),
+    scale=st.sampled_from(list(SCALES)),
+)
+def test_an_interval_of_disclosure_holds_its_value_within_bounds_and_grows(
+    place: float, places: list[float], units: int, confidences: tuple[float, float], scale: str
+) -> None:
+    high = max(SCALES[scale])
+    value, draws = place * high, np.array(places) * high
+    narrow, wide = (disclosure_ends(value, draws, c, units, scale) for c in sorted(confidences))
+    assert 0 <= wide[0] <= narrow[0] + 1e-12
+    assert narrow[0] <= value <= narrow[1]
+    assert narrow[1] - 1e-12 <= wide[1] <= high
+
+
+@pytest.mark.parametrize("scale", list(SCALES))
+def test_an_interval_of_disclosure_is_its_formula(scale: str) -> None:
+    """Written out again, step by step, with loops and Student's quantile from a table."""
+    rng = np.random.default_rng(3)
+    full, none = SCALES[scale]
+    value = full + 0.3 * (none - full)
+    draws = full + (none - full) * rng.uniform(0.2, 0.5, 50)
+    floor = abs(full - none) / (2 * 12)
+    student = 2.200985  # 97.5 % point, 11 degrees of freedom
+    ends = []
+    for origin in (full, none):
+        logs = [math.log(abs(draw - origin) + floor) for draw in draws]
+        start = math.log(abs(value - origin) + floor)
+        mean = sum(logs) / len(logs)
+        spread = math.sqrt(sum((log - mean) ** 2 for log in logs) / len(logs))
+        for centre in (start, start - 3 * (mean - start)):
+            for sign in (-1, 1):
+                distance = math.exp(centre + sign * student * spread) - floor
+                ends.append(origin + math.copysign(distance, value - origin))
+    expected = (max(min(ends), min(full, none)), min(max(ends), max(full, none)))
+    assert disclosure_ends(value, draws, 0.95, 12, scale) == pytest.approx(expected, rel=1e-5)
+
+
+def test_an_unbounded_measure_has_a_plain_interval() -> None:
+    draws = np.array([1.0, 2.0, 3.0, 2.0])
+    interval = disclosure_interval(
+        2.0, draws, 0.95, units=12, full=math.inf, none=0.0, bounds=(0.0, math.inf)
+    )
+    half = 2.200985 * draws.std()
+    assert (interval.low, interval.high) == pytest.approx((2 - half, 2 + half), rel=1e-5)
 
 
 @pytest.mark.parametrize("speakers", [0, FEW])
@@ -305,26 +357,68 @@ def test_repeating_trials_within_speakers_makes_no_interval_narrower() -> None:
     assert width(20, known=False) < width(1, known=False) / 2
 
 
-def wilson(share: float, count: float, z: float = 1.959963984540054) -> tuple[float, float]:
-    """Wilson 1927, eq. 4, solved for the share of the population."""
-    centre = (share + z * z / (2 * count)) / (1 + z * z / count)
-    root = np.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
-    half = z / (1 + z * z / count) * root
-    return centre - half, centre + half
+def at_least(successes: int, count: int, share: float) -> float:
+    """Probability of so many successes or more, term by term."""
+    return sum(
+        math.comb(count, k) * share**k * (1 - share) ** (count - k)
+        for k in range(successes, count + 1)
+    )
 
 
-@pytest.mark.parametrize(("successes", "count"), [(1, 5), (3, 12), (20, 40), (99, 100)])
-def test_shares_of_yes_or_no_have_wilsons_interval_with_one_speaker_less(
+@pytest.mark.parametrize(("successes", "count"), [(0, 20), (1, 10), (7, 9), (20, 20)])
+def test_the_binomial_interval_is_where_the_tails_are_a_fortieth(
     successes: int, count: int
 ) -> None:
-    shares = np.repeat([1.0, 0.0], [successes, count - successes])
-    interval = share_interval(shares, 0.95)
-    expected = wilson(successes / count, count - 1)
-    assert (interval.low, interval.high) == pytest.approx(expected, abs=1e-12)
+    interval = binomial_interval(successes / count, count, 0.95)
+    if successes:
+        assert at_least(successes, count, interval.low) == pytest.approx(0.025)
+    if successes < count:
+        assert at_least(successes + 1, count, interval.high) == pytest.approx(0.975)
+    assert (interval.low == 0) == (successes == 0)
+    assert (interval.high == 1) == (successes == count)
 
 
-def test_shares_that_vary_little_are_worth_more_speakers() -> None:
+def test_shares_are_worth_as_many_speakers_as_they_vary_like() -> None:
+    """Korn and Graubard 1998: n = p(1 − p) / var · (z / t)²."""
     shares = np.array([0.4, 0.5, 0.6, 0.5, 0.45, 0.55])
-    worth = 0.25 * 6 / shares.var(ddof=1)
+    worth = 0.25 / (shares.var(ddof=1) / 6) * (1.959964 / 2.570582) ** 2
     interval = share_interval(shares, 0.95)
-    assert (interval.low, interval.high) == pytest.approx(wilson(0.5, worth), abs=1e-12)
+    expected = binomial_interval(0.5, worth, 0.95)
+    assert (interval.low, interval.high) == pytest.approx((expected.low, expected.high), rel=1e-5)
+
+
+def test_a_share_of_trials_is_worth_no_more_than_its_trials() -> None:
+    draws = np.full(50, 0.5)
+    draws[0] = 0.501
+    interval = resampled_share_interval(0.5, draws, 0.95, units=40, trials=40, degrees=39)
+    expected = binomial_interval(0.5, 40, 0.95)
+    assert (interval.low, interval.high) == (expected.low, expected.high)
+
+
+# ------------------------------------------------------------------------------------ coverage
+
+
+def test_intervals_hold_the_true_value_where_they_once_did_not() -> None:
+    """EER 4 % and 20 speakers: 81 % of the intervals of Cllr_min held 0.1489 once.
+
+    60 sets; nominal coverage leaves 3 misses on average, and 8 or more in one case of a hundred.
+    The true values are those of two normal distributions, from 200,000 quantiles of each
+    (``benchmarks/interval_coverage.py``); D_sys by numerical integration of the densities.
+    """
+    truth = {"rocch_eer": 0.04, "min_cllr": 0.1489, "d_ece": 0.6084, "d_sys_corrected": 0.9002}
+    rng = np.random.default_rng(8)
+    misses = dict.fromkeys(truth, 0)
+    for _ in range(60):
+        ease = rng.normal(0, 0.5, 20)
+        who = np.repeat(np.arange(20), 10)
+        first, second = np.where(~np.eye(20, dtype=bool))
+        mated = 3.5014 + ease[who] + math.sqrt(0.75) * rng.normal(size=200)
+        effects = 0.35 * (ease[first] + ease[second])
+        nonmated = effects + math.sqrt(1 - 0.06125) * rng.normal(size=len(first))
+        scores = Scores(mated, nonmated, speakers=Speakers(who, first, second, 20))
+        measures = measure_scores(scores, only=list(truth), replicates=60).measures
+        for name, value in truth.items():
+            low, high = measures[name].low, measures[name].high
+            assert low is not None and high is not None
+            misses[name] += not low <= value <= high
+    assert max(misses.values()) < 8, misses

@@ -99,8 +99,9 @@ def test_an_audit_is_one_table(findings: AuditFindings, capsys: pytest.CaptureFi
     assert originals[2:5] == ["97%", "12.5%", "37%"]
     eer = findings.originals[0].scores.measures["eer"].value
     d_sys = findings.originals[0].scores.measures["d_sys"].value
-    assert eer is not None and d_sys is not None
-    assert originals[5:] == [f"{d_sys:.2f}", f"{eer:.1%}"]
+    corrected = findings.originals[0].scores.measures["d_sys_corrected"].value
+    assert eer is not None and d_sys is not None and corrected is not None
+    assert originals[5:] == [f"{d_sys:.2f}", f"{corrected:.2f}", f"{eer:.1%}"]
     assert [row[-1] for row in rows if row and row[0] == "bend(by=0.8)"] == ["yes", "yes"]
     assert "exceeded: linkability@population=8 < 0.5 for bend(by=0.8)" in printed
     assert "1 recording was left out" in printed

@@ -33,10 +33,17 @@ def originals(findings: AuditFindings) -> Reidentification:
 
 
 def with_linkability(row: AttackRow, value: float, low: float, high: float) -> AttackRow:
-    """Return an attack with one point of Linkability and an EER that shows nothing."""
+    """Return an attack with one point of Linkability and scores that show nothing."""
     point = CurvePoint(length=1, population=8, value=value, chance=0.125, low=low, high=high)
     curves = Reidentification(enrolled_speakers=8, linkage="plda", linkability=(point,))
-    return with_eer(replace(row, reidentification=curves), 0.5, 0.4, 0.6)
+    return with_d_sys(with_eer(replace(row, reidentification=curves), 0.5, 0.4, 0.6), 0.02, 0.0)
+
+
+def with_d_sys(row: AttackRow, value: float, low: float) -> AttackRow:
+    """Return an attack with this corrected D_sys."""
+    estimate = Estimate(value, 0.0, "higher = more disclosed", 60, 400, low, 1.0)
+    measures = {**row.scores.measures, "d_sys_corrected": estimate}
+    return replace(row, scores=replace(row.scores, measures=measures))
 
 
 def with_eer(row: AttackRow, value: float, low: float, high: float) -> AttackRow:
@@ -56,6 +63,12 @@ def test_an_eer_away_from_chance_is_evidence_too(findings: AuditFindings) -> Non
     assert discloses(with_eer(row, 0.4, 0.35, 0.45))
     assert not discloses(with_eer(row, 0.4, 0.35, 0.5))
     assert not discloses(with_eer(row, 0.6, 0.55, 0.65))
+
+
+def test_a_corrected_d_sys_above_0_is_evidence_too(findings: AuditFindings) -> None:
+    row = with_linkability(findings.rows[1], 0.125, 0.1, 0.2)
+    assert discloses(with_d_sys(row, 0.2, 0.1))
+    assert not discloses(with_d_sys(row, 0.2, 0.0))
 
 
 def test_singling_out_is_held_against_its_own_protocol(findings: AuditFindings) -> None:

@@ -39,14 +39,23 @@ def test_scores_are_bad_news_where_their_eer_is_surely_below_chance() -> None:
     verdict = scores_verdict(summary_at(2.0))
     assert verdict is not None and verdict.kind == "bad"
     assert verdict.headline == "These scores tell who is who."
-    assert verdict.finding.replace("\u00a0", " ").endswith("guessing: 50 %.")
+    assert "guessing: 50 %." in verdict.finding.replace("\u00a0", " ")
+    assert "D_sys" in verdict.finding and verdict.finding.endswith("guessing: 0.")
     page = scores_page(summary_at(2.0), score_curves(scores_at(2.0)))
     assert '<p class="card bad finding"><strong>These scores tell who is who.</strong>' in page
 
 
-@pytest.mark.parametrize("distance", [0.0, -0.5])
-def test_no_evidence_is_no_good_news(distance: float) -> None:
-    verdict = scores_verdict(summary_at(distance))
+def test_evidence_that_no_threshold_finds_is_bad_news_too() -> None:
+    rng = np.random.default_rng(1)
+    beside = np.concatenate((rng.normal(-4, 1, 150), rng.normal(4, 1, 150)))
+    verdict = scores_verdict(measure_scores(Scores(beside, rng.normal(0, 1, 900)), replicates=50))
+    assert verdict is not None and verdict.kind == "bad"
+    reversed_scores = scores_verdict(summary_at(-2.0))
+    assert reversed_scores is not None and reversed_scores.kind == "bad"
+
+
+def test_no_evidence_is_no_good_news() -> None:
+    verdict = scores_verdict(summary_at(0.0))
     assert verdict is not None and verdict.kind == "doubt"
     assert STRONGER in verdict.finding
 

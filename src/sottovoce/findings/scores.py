@@ -67,6 +67,8 @@ class ScoreSummary(Record):
     """How the intervals were made; None without intervals."""
     warnings: tuple[str, ...] = ()
     """What has to be known before any of the numbers is used."""
+    warning_codes: tuple[str, ...] = ()
+    """One short code per warning, in the same order, such as ``few-speakers``."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from sottovoce.findings import (
 )
 from sottovoce.measure.calibration import Calibration, calibrate
 from sottovoce.measure.calibration_error import dev_pav
+from sottovoce.measure.corrected_linkability import d_sys_corrected
 from sottovoce.measure.detection_cost import (
     ErrorRates,
     OperatingPoint,
@@ -70,6 +71,7 @@ __all__ = [
     "calibrate",
     "cllr",
     "compare_scores",
+    "d_sys_corrected",
     "dcf",
     "dev_pav",
     "disclosure",

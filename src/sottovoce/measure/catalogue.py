@@ -17,6 +17,7 @@ from sottovoce.measure.calibration_error import (
     flat_dev_pav,
     require_finite_calibration,
 )
+from sottovoce.measure.corrected_linkability import check_fine_bins, d_sys_corrected_of
 from sottovoce.measure.detection_cost import (
     OperatingPoint,
     check_threshold,
@@ -31,8 +32,7 @@ from sottovoce.measure.disclosure import (
     d_ece_of,
     worst_case_of,
 )
-from sottovoce.measure.intervals import Method
-from sottovoce.measure.linkability import check_linkable, d_sys_of, linkability
+from sottovoce.measure.linkability import d_sys_of, linkability
 from sottovoce.measure.scores import ScoreSource
 from sottovoce.measure.tally import Tally
 from sottovoce.measure.verification import (
@@ -47,11 +47,12 @@ from sottovoce.measure.verification import (
 Need = Literal["bins", "costs", "every_score"]
 """What a measure needs the tally to hold besides counts: histogram bins, the costs of Cllr, or a
 cut at every score of both classes."""
-ZeroWidth = Literal["separated", "share", "bootstrap"]
-"""What an interval is made of where all resamples agree.
+Method = Literal["disclosure", "share", "range"]
+"""How an interval is made of resamples.
 
-``separated``: of the least separated scores that so few speakers could have shown as separated;
-``share``: Wilson's interval of a share of the mated trials; ``bootstrap``: what the resamples say.
+``disclosure``: on the logarithm of the distance from full disclosure; ``share``: the exact binomial
+interval of a share of trials; ``range``: percentiles, for a maximum, which has no
+confidence interval.
 """
 
 
@@ -92,10 +93,16 @@ class Measure:
     """Scores that the tally must be cut at."""
     bounds: tuple[float, float] = (0.0, 1.0)
     """Smallest and largest value; intervals are clipped to them."""
-    method: Method = "centred"
+    method: Method = "disclosure"
     """How its interval is made of resamples."""
-    zero_width: ZeroWidth = "bootstrap"
-    """What its interval is where all resamples agree."""
+    share_of: Literal["mated", "nonmated"] = "mated"
+    """Which trials it is a share of, if it is one."""
+    false_alarm_rate: float | None = None
+    """Where it is measured, if at one: few false alarms leave few degrees of freedom."""
+    separable: bool = False
+    """Whether its interval reaches to the least separated scores where scores are separated."""
+    resampled: Callable[[Evidence], float] | None = None
+    """What the interval is made of where it is not the value, whose own bias would mislead."""
     check: Callable[[ScoreSource], None] = lambda source: None
     """Raises :class:`~sottovoce.core.errors.TooFewError` if data are too few for this number."""
     sampled_chance: Callable[[Tally, np.random.Generator], float] | None = None
@@ -105,6 +112,11 @@ class Measure:
     chance_stream: int = 0
     """Number of the random stream behind ``sampled_chance``, so that measures do not share one."""
     remark: str = ""
+
+    @property
+    def full_disclosure(self) -> float:
+        """The value when every score gives its pair away; may be infinite."""
+        return self.bounds[0] if self.lower_discloses else self.bounds[1]
 
     @property
     def direction(self) -> str:
@@ -201,7 +213,8 @@ def _tpr_measure(fpr: float) -> Measure:
         chance=fpr,
         compute=lambda evidence: tpr_at_fpr_of(evidence.tally, fpr),
         unit="%",
-        zero_width="share",
+        method="share",
+        false_alarm_rate=fpr,
         check=lambda source: require_fpr(source.n_nonmated, fpr),
     )
 
@@ -233,8 +246,7 @@ def _min_dcf_measure(prior: float, cost_miss: float = 1, cost_false_alarm: float
         lower_discloses=True,
         chance=1.0,
         compute=lambda evidence: min_dcf_of(evidence.blocks, point),
-        method="reflected",
-        zero_width="separated",
+        separable=True,
         check=lambda source: require_dcf(len(source.mated), source.n_nonmated, point),
     )
 
@@ -263,7 +275,8 @@ def _fmr_measure(threshold: float) -> Measure:
         compute=lambda evidence: error_rates(evidence.tally, [threshold])[0].false_match,
         unit="%",
         thresholds=(threshold,),
-        zero_width="share",
+        method="share",
+        share_of="nonmated",
         sampled_chance=lambda tally, rng: _accepted_share(tally, threshold),
         remark=_POOLED_CHANCE,
     )
@@ -279,7 +292,7 @@ def _fnmr_measure(threshold: float) -> Measure:
         compute=lambda evidence: error_rates(evidence.tally, [threshold])[0].false_non_match,
         unit="%",
         thresholds=(threshold,),
-        zero_width="share",
+        method="share",
         sampled_chance=lambda tally, rng: 1 - _accepted_share(tally, threshold),
         remark=_POOLED_CHANCE,
     )
@@ -296,6 +309,12 @@ _TAKEN_FOR_LLRS = (
 )
 _POOLED_CHANCE = "chance is the rate if both classes had the scores of all pairs"
 
+
+def _raw_d_sys(evidence: Evidence) -> float:
+    """D_sys on fine bins, which hide less: the interval is to hold the true D_sys."""
+    return d_sys_of(*evidence.tally.binned_finely())
+
+
 for _measure in (
     Measure(
         "eer",
@@ -304,7 +323,7 @@ for _measure in (
         chance=0.5,
         compute=lambda evidence: eer(evidence.tally),
         unit="%",
-        zero_width="separated",
+        separable=True,
     ),
     Measure(
         "rocch_eer",
@@ -314,8 +333,7 @@ for _measure in (
         compute=lambda evidence: rocch_eer_of(evidence.blocks),
         unit="%",
         bounds=(0.0, 0.5),
-        method="reflected",
-        zero_width="separated",
+        separable=True,
     ),
     Measure(
         "cllr",
@@ -335,8 +353,7 @@ for _measure in (
         chance=1.0,
         compute=lambda evidence: min_cllr_of(evidence.blocks),
         unit="bits",
-        method="reflected",
-        zero_width="separated",
+        separable=True,
     ),
     Measure(
         "d_ece",
@@ -346,8 +363,7 @@ for _measure in (
         compute=lambda evidence: d_ece_of(evidence.blocks),
         unit="bits",
         bounds=(0.0, FULL_DISCLOSURE),
-        method="reflected",
-        zero_width="separated",
+        separable=True,
     ),
     Measure(
         "worst_case_log10_lr",
@@ -369,11 +385,24 @@ for _measure in (
         chance=0.0,
         compute=lambda evidence: d_sys_of(*evidence.tally.binned()),
         needs=frozenset({"bins"}),
-        zero_width="separated",
-        check=lambda source: check_linkable(len(source.mated), source.low, source.high),
+        separable=True,
+        resampled=_raw_d_sys,
+        check=check_fine_bins,
         sampled_chance=lambda tally, rng: linkability(tally, rng=rng).chance,
         chance_stream=1,
-        remark="chance is the mean over shuffled labels: what the histogram shows without evidence",
+        remark="chance is the mean over shuffled labels: what the histogram shows without "
+        "evidence; judge by the corrected value, whose interval this is too",
+    ),
+    Measure(
+        "d_sys_corrected",
+        "D_sys corrected",
+        lower_discloses=False,
+        chance=0.0,
+        compute=lambda evidence: d_sys_corrected_of(evidence.tally),
+        needs=frozenset({"bins"}),
+        separable=True,
+        resampled=_raw_d_sys,
+        check=check_fine_bins,
     ),
     Measure(
         "dev_pav",

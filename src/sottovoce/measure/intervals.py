@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import sys
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri, stdtrit
+from scipy.special import betaincinv, ndtri, stdtrit
 
 from sottovoce.core.errors import InputError
-from sottovoce.core.types import IntArray
-from sottovoce.measure.identification import rank_disclosure
-from sottovoce.measure.population import Scoring, Standing
-from sottovoce.measure.resampling import MIN_SPEAKERS, resample
-from sottovoce.measure.scores import Scores, Speakers
 from sottovoce.measure.tally import Tally
-from sottovoce.measure.verification import rocch_eer
 
-Method = Literal["centred", "reflected", "range"]
+VISIBLE_BIAS = 3.0
+"""Resamples show a third at least of the bias that the sample has, so it may be thrice as large."""
 
 MIN_REPLICATES = 20
 """Fewest resamples that an interval can be made of."""
@@ -98,16 +93,13 @@ def interval_of(
     draws: NDArray[np.float64],
     confidence: float,
     *,
-    method: Method = "centred",
+    method: Literal["centred", "range"] = "centred",
     bounds: tuple[float, float] = (-np.inf, np.inf),
 ) -> Interval:
-    """Make an interval from a value and its resamples; it always holds the value itself.
+    """Make an interval from percentiles of resamples; it always holds the value itself.
 
-    A resample repeats scores, and a fit to it (PAV) finds more evidence than there is, just as the
-    fit to the sample did. ``reflected`` takes that excess off twice, once for each: right for what
-    PAV feeds. ``centred`` takes off the resamples' own excess only: right for what has none, and
-    for histograms, whose excess is reported as the chance level. ``range`` takes off nothing: for
-    a maximum, whose resamples have no such law. docs/intervals.md has the measured coverage.
+    ``centred`` shifts the percentiles so that the mean of the resamples is the value; ``range``
+    takes them as they are: for a maximum, whose resamples follow no such law.
 
     Parameters
     ----------
@@ -117,25 +109,139 @@ def interval_of(
         The estimate from each resample.
     confidence : float
         Between 0 and 1.
-    method : {"centred", "reflected", "range"}
-        What is taken off, see above.
+    method : {"centred", "range"}
+        See above.
     bounds : tuple of float
         The interval is clipped to them.
     """
     low, high = np.quantile(draws, [(1 - confidence) / 2, (1 + confidence) / 2])
-    if method == "reflected":
-        low, high = 2 * value - high, 2 * value - low
-    elif method == "centred":
+    if method == "centred":
         low, high = (np.array([low, high]) - draws.mean() + value).tolist()
+    return _clipped(low, high, value, bounds)
+
+
+def disclosure_interval(
+    value: float,
+    draws: NDArray[np.float64],
+    confidence: float,
+    *,
+    units: int,
+    full: float,
+    none: float,
+    bounds: tuple[float, float],
+) -> Interval:
+    r"""Make an interval of a measure of disclosure; it always holds the value itself.
+
+    With :math:`y = \log(|x - x_{full}| + \epsilon)`, the logarithm of the distance from full
+    disclosure, the interval reaches from :math:`\hat y` and from
+    :math:`\hat y - 3\,(\bar y^* - \hat y)` as far as :math:`t_{k-1} s` on either side. The mean
+    :math:`\bar y^*` and the standard deviation s are those of the resamples, k is the number of
+    speakers (or trials). A fit (PAV, histogram) finds more evidence than there is, and resamples
+    show a third of that excess at least, so the true value is taken to lie anywhere between no
+    excess and three times the visible one. docs/intervals.md has the measured coverage.
+
+    Parameters
+    ----------
+    value : float
+        The estimate from the data themselves.
+    draws : array of float64
+        The estimate from each resample.
+    confidence : float
+        Between 0 and 1.
+    units : int
+        How many speakers, or trials, the value rests on; at least 2.
+    full : float
+        The value of full disclosure, one of the bounds. If it is infinite, or the value without
+        evidence as well, y is x itself.
+    none : float
+        The value without evidence; ε is half the distance between both, divided by the units.
+    bounds : tuple of float
+        The interval is clipped to them.
+    """
+    if math.isinf(full) or full == none:
+        low, high = _hull(value, draws, units, confidence)
+        return _clipped(low, high, value, bounds)
+    floor = abs(full - none) / (2 * units)
+    ends = [
+        end
+        for origin in (full, none)
+        for end in _log_scale_ends(value, draws, units, confidence, origin, floor)
+    ]
+    return _clipped(min(ends), max(ends), value, bounds)
+
+
+def _log_scale_ends(
+    value: float,
+    draws: NDArray[np.float64],
+    units: int,
+    confidence: float,
+    origin: float,
+    floor: float,
+) -> tuple[float, float]:
+    """The ends of the hull on the scale of the logarithm of the distance from an origin."""
+    side = math.copysign(1.0, value - origin)
+    near, far = _hull(
+        math.log(abs(value - origin) + floor),
+        np.log(np.maximum(side * (draws - origin), 0.0) + floor),
+        units,
+        confidence,
+    )
+    reached = [math.exp(min(end, 500.0)) - floor for end in (near, far)]
+    return origin + side * reached[0], origin + side * reached[1]
+
+
+def _hull(
+    value: float, draws: NDArray[np.float64], units: int, confidence: float
+) -> tuple[float, float]:
+    """From the value and from what it is less three times the visible bias, t·s either way."""
+    reach = student_quantile(units - 1, confidence) * float(draws.std())
+    corrected = value - VISIBLE_BIAS * (float(draws.mean()) - value)
+    return min(value, corrected) - reach, max(value, corrected) + reach
+
+
+def _clipped(low: float, high: float, value: float, bounds: tuple[float, float]) -> Interval:
     low, high = np.clip([low, high], *bounds).tolist()
     return Interval(min(low, value), max(high, value))
 
 
-def share_interval(shares: NDArray[np.float64], confidence: float) -> Interval:
-    """Make Wilson's interval of a mean of shares, for as many speakers as they are worth.
+def student_quantile(degrees: float, confidence: float) -> float:
+    """Return the quantile of Student's t for an interval on both sides.
 
-    Shares that vary less than yes-or-no answers would are worth more speakers; where all are 0 or
-    all are 1 the interval still says how little so many speakers can show.
+    Parameters
+    ----------
+    degrees : float
+        Degrees of freedom; infinity is returned for none.
+    confidence : float
+        Between 0 and 1.
+    """
+    return float(stdtrit(degrees, (1 + confidence) / 2)) if degrees > 0 else math.inf
+
+
+def binomial_interval(share: float, worth: float, confidence: float) -> Interval:
+    """Make the exact interval of a share of independent answers (Clopper and Pearson 1934).
+
+    Parameters
+    ----------
+    share : float
+        0 to 1.
+    worth : float
+        How many answers the share rests on, above 0; not necessarily a whole number.
+    confidence : float
+        Between 0 and 1.
+    """
+    edge = (1 - confidence) / 2
+    hits, misses = share * worth, (1 - share) * worth
+    low = float(betaincinv(hits, misses + 1, edge)) if hits > 0 else 0.0
+    high = float(betaincinv(hits + 1, misses, 1 - edge)) if misses > 0 else 1.0
+    return Interval(min(low, share), max(high, share))
+
+
+def share_interval(shares: NDArray[np.float64], confidence: float) -> Interval:
+    """Make the interval of a mean of shares, for as many speakers as they are worth.
+
+    The exact binomial interval of Korn and Graubard (1998): shares that vary less than yes-or-no
+    answers are worth more speakers, and few speakers, whose variance is uncertain, are worth less.
+    Where all are 0 or all are 1 the interval still says how little so many speakers can show.
 
     Parameters
     ----------
@@ -144,14 +250,48 @@ def share_interval(shares: NDArray[np.float64], confidence: float) -> Interval:
     confidence : float
         Between 0 and 1.
     """
-    n, share = float(len(shares)), float(shares.mean())
-    spread = float(shares.var(ddof=1)) if n > 1 else 0.0
-    if 0.0 < share < 1.0 and spread > 0.0:
-        n = max(n - 1, share * (1 - share) * n / spread)
-    z = float(ndtri((1 + confidence) / 2))
-    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    return Interval(min(share, max(0.0, centre - half)), max(share, min(1.0, centre + half)))
+    n, share = len(shares), float(shares.mean())
+    variance = float(shares.var(ddof=1)) / n if n > 1 else 0.0
+    return binomial_interval(share, _worth(share, variance, n, n - 1, confidence), confidence)
+
+
+def resampled_share_interval(
+    value: float,
+    draws: NDArray[np.float64],
+    confidence: float,
+    *,
+    units: int,
+    trials: int,
+    degrees: float,
+) -> Interval:
+    """Make the interval of a share of trials from its resamples, as :func:`share_interval` does.
+
+    Parameters
+    ----------
+    value : float
+        The share in the data themselves.
+    draws : array of float64
+        The share in each resample.
+    confidence : float
+        Between 0 and 1.
+    units : int
+        How many speakers, or trials, were resampled.
+    trials : int
+        Trials that the share is of; it is worth no more than that many independent answers.
+    degrees : float
+        Degrees of freedom of the variance of the resamples.
+    """
+    worth = _worth(value, float(draws.var()), units, degrees, confidence)
+    return binomial_interval(value, min(worth, trials), confidence)
+
+
+def _worth(share: float, variance: float, units: int, degrees: float, confidence: float) -> float:
+    """How many independent answers would vary as much; ``units`` where nothing varies."""
+    if variance <= 0 or not 0.0 < share < 1.0:
+        return units
+    normal = float(ndtri((1 + confidence) / 2))
+    uncertain = (normal / student_quantile(degrees, confidence)) ** 2
+    return max(share * (1 - share) / variance * uncertain, sys.float_info.min)
 
 
 def mean_interval(values: NDArray[np.float64], confidence: float) -> Interval:
@@ -167,143 +307,29 @@ def mean_interval(values: NDArray[np.float64], confidence: float) -> Interval:
     n, mean = len(values), float(values.mean())
     if n < 2:
         return Interval(-math.inf, math.inf)
-    half = float(stdtrit(n - 1, (1 + confidence) / 2) * values.std(ddof=1) / math.sqrt(n))
+    half = student_quantile(n - 1, confidence) * float(values.std(ddof=1)) / math.sqrt(n)
     return Interval(mean - half, mean + half)
 
 
 def least_separated(tally: Tally, units: int, confidence: float) -> Tally:
     """Build the worst score set that is still compatible with seeing no overlap among so few.
 
-    Scores that are perfectly separated stay so in every resample. That is no certainty: of k
-    speakers (or trials) none was on the wrong side, and then up to a share e of them may be, the
-    upper end of Wilson's interval for 0 of k. In the result a share e of either class lies on the
-    side of the other. Of all score sets with this EER it is the one with the least evidence: the
-    hull of its ROC has a single corner, at (e, 1 − e).
+    Scores that are (all but) perfectly separated stay so in every resample. That is no certainty:
+    of k speakers (or trials) none was on the wrong side, and then up to a share e may be, the
+    upper end of the exact interval for 0 of k, one half at most. In the result a share e of either
+    class lies on the side of the other. Of all score sets with this EER it is the one with the
+    least evidence: the hull of its ROC has a single corner, at (e, 1 − e).
 
     Parameters
     ----------
     tally : Tally
-        Counts of perfectly separated scores.
+        Counts of separated scores.
     units : int
         How many speakers, or trials, the scores rest on.
     confidence : float
         Between 0 and 1.
     """
-    wrong = share_interval(np.zeros(units), confidence).high
+    wrong = min(0.5, binomial_interval(0.0, units, confidence).high)
     mated = tally.n_mated * np.array([0.0, wrong, 0.0, 1 - wrong, 0.0])
     nonmated = tally.n_nonmated * np.array([0.0, 1 - wrong, 0.0, wrong, 0.0])
     return Tally(np.array([0.0, 1.0]), mated, nonmated, edges=np.array([0.0, 1.0, 2.0]))
-
-
-def repeated_share_interval(share: float, units: int, confidence: float) -> Interval:
-    """Return Wilson's interval of a share of 0 or 1 that every resample repeats.
-
-    Parameters
-    ----------
-    share : float
-        0 or 1.
-    units : int
-        How many speakers, or trials, it rests on.
-    confidence : float
-        Between 0 and 1.
-    """
-    return share_interval(np.full(units, share), confidence)
-
-
-def rank_interval(
-    population: int, unit: int = 1
-) -> Callable[[NDArray[np.float64], float], Interval]:
-    """Return a maker of intervals of a mean rank that stay among the possible ranks.
-
-    Parameters
-    ----------
-    population : int
-        The largest rank.
-    unit : int, default 1
-        What the ranks are divided by.
-    """
-
-    def interval(ranks: NDArray[np.float64], confidence: float) -> Interval:
-        unbounded = mean_interval(ranks, confidence)
-        low, high = max(unbounded.low, 1 / unit), min(unbounded.high, population / unit)
-        return Interval(min(low, float(ranks.mean())), max(high, float(ranks.mean())))
-
-    return interval
-
-
-def eer_spread(
-    scoring: Scoring, confidence: float, rng: np.random.Generator
-) -> tuple[float, float]:
-    """Estimate how far 1 − ROCCH-EER may lie below and above its value.
-
-    Resamples speakers of up to 200 random models and 5,000 random trials: the spread depends on
-    how many speakers there are, not on every pair of them.
-
-    Parameters
-    ----------
-    scoring : Scoring
-        All scores.
-    confidence : float
-        Between 0 and 1.
-    rng : numpy.random.Generator
-        Draws the resamples.
-    """
-    trials = np.sort(rng.permutation(len(scoring.trials))[:5000])
-    models = np.sort(rng.permutation(len(scoring.means))[:200])
-    scores = scoring.trials[trials] @ scoring.models(models).T
-    true = scoring.speakers[trials]
-    if len(np.unique(true)) < MIN_SPEAKERS:
-        return 0.5, 0.5
-    row, column = np.nonzero(true[:, None] != models[None, :])
-    everyone = np.unique(np.concatenate((true, models)))
-    number = np.searchsorted(everyone, true)
-    others = np.searchsorted(everyone, models)
-    who = Speakers(number, number[row], others[column], len(everyone))
-    part = Scores(scoring.true_scores()[trials], scores[row, column], speakers=who)
-    tally = Tally.of(part)
-    resampled = resample(part, tally, replicates=200, rng=rng)
-    value = rocch_eer(tally)
-    draws = np.array([rocch_eer(replicate) for replicate in resampled])
-    spread = interval_of(value, draws, confidence, method="reflected", bounds=(0.0, 0.5))
-    return spread.high - value, value - spread.low
-
-
-def rank_disclosure_intervals(
-    before: IntArray, standing: Standing, sizes: list[int], confidence: float, seed: int
-) -> list[tuple[Interval, Interval]]:
-    """Make intervals of mean and worst rank disclosure, from resamples of speakers.
-
-    Parameters
-    ----------
-    before : array of int
-        Others ranked before the true speaker in each trial.
-    standing : Standing
-        Whose trial each is.
-    sizes : list of int
-        Population sizes.
-    confidence : float
-        Between 0 and 1.
-    seed : int
-        Of the resamples.
-
-    Returns
-    -------
-    list of pairs of Interval
-        Of the mean and of the worst disclosure, one pair per size.
-    """
-    rng = np.random.default_rng([seed, 3])
-    _, codes = np.unique(standing.speakers, return_inverse=True)
-    rows = [np.flatnonzero(codes == s) for s in range(codes.max() + 1)]
-    drawn = []
-    for _ in range(100):
-        picked = np.concatenate([rows[s] for s in rng.integers(0, len(rows), len(rows))])
-        drawn.append(rank_disclosure(before[picked], standing.models - 1, sizes))
-    edge = (1 - confidence) / 2
-    low, high = np.quantile(np.array(drawn), [edge, 1 - edge], axis=0)
-    return [
-        (
-            Interval(float(low[0, i]), float(high[0, i])),
-            Interval(float(low[1, i]), float(high[1, i])),
-        )
-        for i in range(len(sizes))
-    ]

@@ -89,7 +89,8 @@ def linkability(
         )
     mated, nonmated = tally.binned()
     local = _local(mated, nonmated, omega)
-    chance = _chance(mated, nonmated, omega, permutations, rng or np.random.default_rng(0))
+    rng = rng or np.random.default_rng(0)
+    chance = chance_d_sys(mated, nonmated, omega=omega, permutations=permutations, rng=rng)
     share, other = mated / mated.sum(), nonmated / nonmated.sum()
     edges = np.asarray(tally.edges)
     return Linkability(float(share @ local), chance, edges, local, share, other)
@@ -156,12 +157,28 @@ def _local(mated: Counts, nonmated: Counts, omega: float) -> NDArray[np.float64]
         return np.where(total > 0, np.maximum(0.0, (p - q) / total), 0.0)
 
 
-def _chance(
-    mated: Counts, nonmated: Counts, omega: float, permutations: int, rng: np.random.Generator
+def chance_d_sys(
+    mated: Counts,
+    nonmated: Counts,
+    *,
+    omega: float = 1.0,
+    permutations: int,
+    rng: np.random.Generator,
 ) -> float:
-    """Mean D_sys over shuffled labels.
+    """Estimate the mean D_sys over shuffled labels.
 
     Shuffling labels leaves the bins' totals; the mated ones among them are a hypergeometric draw.
+
+    Parameters
+    ----------
+    mated, nonmated : array
+        Counts of both classes in each bin.
+    omega : float, default 1
+        Prior ratio p(mated) / p(non-mated).
+    permutations : int
+        How many shuffles; NaN is returned for none.
+    rng : numpy.random.Generator
+        Draws the shuffles.
     """
     if not permutations:
         return float("nan")

@@ -30,13 +30,7 @@ from sottovoce.measure.identification import (
     rank_disclosure,
     top_k,
 )
-from sottovoce.measure.intervals import (
-    Interval,
-    eer_spread,
-    rank_disclosure_intervals,
-    rank_interval,
-    share_interval,
-)
+from sottovoce.measure.intervals import Interval, share_interval
 from sottovoce.measure.isolation import LITERAL_DRAWS, VECTORS
 from sottovoce.measure.linkability import MIN_MATED, default_bins
 from sottovoce.measure.population import (
@@ -47,6 +41,11 @@ from sottovoce.measure.population import (
     make_conversations,
     make_trials,
     stand,
+)
+from sottovoce.measure.reidentification_intervals import (
+    eer_spread,
+    rank_disclosure_intervals,
+    rank_interval,
 )
 from sottovoce.measure.reidentification_settings import ReidentificationSettings
 from sottovoce.measure.resampling import MIN_SPEAKERS
@@ -266,7 +265,7 @@ class _Study:
         for i, size in enumerate(sizes):
             for j, curve in enumerate(("rank_disclosure", "worst_rank_disclosure")):
                 value, chance = float(values[j][i]), float(chances[j][i])
-                interval = None if intervals is None else intervals[i][j].extended_to(value)
+                interval = None if intervals is None else intervals[i][j]
                 self.curves[curve].append(_point(length, size, value, chance, interval))
 
     def _literal_linkability(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -23,6 +22,7 @@ from sottovoce.findings import (
 from sottovoce.measure import acceleration
 from sottovoce.measure.calibration_error import every_score
 from sottovoce.measure.catalogue import MEASURES, Evidence, Measure
+from sottovoce.measure.corrected_linkability import fine_bin_count, with_fine_bins
 from sottovoce.measure.disclosure import (
     TAGS,
     attainable,
@@ -35,21 +35,13 @@ from sottovoce.measure.intervals import (
     Interval,
     check_confidence,
     check_replicates,
-    interval_of,
-    least_separated,
     needed_replicates,
-    repeated_share_interval,
 )
 from sottovoce.measure.ladder import round_down
-from sottovoce.measure.linkability import default_bins, linkability
-from sottovoce.measure.resampling import (
-    MIN_SPEAKERS,
-    MIN_TRIALS,
-    by_speaker,
-    enough,
-    mated_speakers,
-    resample,
-)
+from sottovoce.measure.linkability import linkability
+from sottovoce.measure.resampling import by_speaker, enough
+from sottovoce.measure.score_intervals import score_intervals
+from sottovoce.measure.score_warnings import score_warnings
 from sottovoce.measure.scores import ScoreSource
 from sottovoce.measure.tally import Tally
 from sottovoce.measure.verification import eer, roc, rocch_eer, tpr_at_fpr_of
@@ -108,10 +100,13 @@ def measure_scores(
     if resampling is not None:
         ladder = round_down(tally)
         rounded = {measure.name: measure.compute(Evidence(ladder)) for measure in usable}
-        intervals = _intervals(scores, ladder, usable, rounded, resampling, seed, progress)
+        intervals = score_intervals(
+            scores, ladder, usable, rounded, resampling, seed=seed, progress=progress
+        )
         intervals = _moved(intervals, usable, rounded, values)
     chances = {measure.name: _chance(measure, tally, seed) for measure in usable}
     tag = tag_of(worst_case_of(evidence.blocks))
+    cautions = score_warnings(scores, tally, resampling, interval, intervals.get("eer"))
     return ScoreSummary(
         name=scores.name,
         n_mated=len(scores.mated),
@@ -124,7 +119,8 @@ def measure_scores(
         tag_meaning=TAGS[tag],
         attainable_log10_lr=attainable(tally),
         interval=resampling,
-        warnings=tuple(_warnings(scores, tally, interval, intervals.get("eer"))),
+        warnings=tuple(caution.message for caution in cautions),
+        warning_codes=tuple(caution.code for caution in cautions),
     )
 
 
@@ -158,13 +154,13 @@ def tally_for(measures: Sequence[Measure], scores: ScoreSource, plan: Resampling
         How the scores are to be resampled, if they are.
     """
     needs = frozenset[str]().union(*(measure.needs for measure in measures))
-    bins = default_bins(len(scores.mated)) if "bins" in needs else 0
+    bins = fine_bin_count(len(scores.mated)) if "bins" in needs else 0
     trials = len(scores.mated) + scores.n_nonmated
     loops = acceleration.loops_for(trials * plan.replicates) if plan else None
     thresholds = [threshold for measure in measures for threshold in measure.thresholds]
     if "every_score" in needs:
         thresholds += every_score(scores).tolist()
-    return Tally.of(
+    tally = Tally.of(
         scores,
         bins=bins,
         thresholds=thresholds,
@@ -172,6 +168,7 @@ def tally_for(measures: Sequence[Measure], scores: ScoreSource, plan: Resampling
         squares=plan is not None and plan.unit == "trial",
         loops=loops,
     )
+    return with_fine_bins(scores, tally) if bins else tally
 
 
 def plan_resampling(scores: ScoreSource, confidence: float, replicates: int | None) -> Resampling:
@@ -196,36 +193,6 @@ def plan_resampling(scores: ScoreSource, confidence: float, replicates: int | No
     return Resampling(confidence, unit, count, replicates)
 
 
-def _intervals(
-    scores: ScoreSource,
-    tally: Tally,
-    measures: Sequence[Measure],
-    values: Mapping[str, float],
-    plan: Resampling,
-    seed: int,
-    progress: Progress | None,
-) -> dict[str, Interval]:
-    draws = np.empty((plan.replicates, len(measures)))
-    rng = np.random.default_rng(seed)
-    for i, resampled in enumerate(resample(scores, tally, replicates=plan.replicates, rng=rng)):
-        evidence = Evidence(resampled)
-        draws[i] = [measure.compute(evidence) for measure in measures]
-        if progress:
-            progress(i + 1, plan.replicates)
-    intervals = {
-        measure.name: interval_of(
-            values[measure.name],
-            draws[:, i],
-            plan.confidence,
-            method=measure.method,
-            bounds=measure.bounds,
-        )
-        for i, measure in enumerate(measures)
-    }
-    constant = [measure for i, measure in enumerate(measures) if np.ptp(draws[:, i]) == 0]
-    return intervals | _widened_intervals(scores, tally, constant, values, intervals, plan)
-
-
 def _moved(
     intervals: Mapping[str, Interval],
     measures: Sequence[Measure],
@@ -240,32 +207,6 @@ def _moved(
         low, high = np.clip(ends, *measure.bounds).tolist()
         moved[name] = Interval(low, high)
     return moved
-
-
-def _widened_intervals(
-    scores: ScoreSource,
-    tally: Tally,
-    measures: Sequence[Measure],
-    values: Mapping[str, float],
-    intervals: Mapping[str, Interval],
-    plan: Resampling,
-) -> dict[str, Interval]:
-    """Intervals of measures that every resample repeats: what so few units could have missed."""
-    speakers_known = plan.unit == "speaker" and scores.speakers is not None
-    units = mated_speakers(scores) if speakers_known else min(len(scores.mated), scores.n_nonmated)
-    worst_compatible = (
-        Evidence(least_separated(tally, units, plan.confidence)) if eer(tally) == 0 else None
-    )
-    wider = {}
-    for measure in measures:
-        value = values[measure.name]
-        if measure.zero_width == "separated" and worst_compatible is not None:
-            wider[measure.name] = intervals[measure.name].extended_to(
-                measure.compute(worst_compatible)
-            )
-        elif measure.zero_width == "share" and value in (0, 1):
-            wider[measure.name] = repeated_share_interval(value, units, plan.confidence)
-    return wider
 
 
 def _chance(measure: Measure, tally: Tally, seed: int) -> float:
@@ -294,27 +235,6 @@ def _estimate(
         high=interval.high if interval else None,
         note=refusals.get(name) or measure.remark or None,
     )
-
-
-def _warnings(
-    scores: ScoreSource, tally: Tally, confidence: float | None, eer_interval: Interval | None
-) -> list[str]:
-    warnings = []
-    two_errors = math.sqrt(1 / len(scores.mated) + 1 / scores.n_nonmated)  # standard, at EER 50 %
-    if (eer_interval.low if eer_interval else eer(tally) - two_errors) > 0.5:
-        warnings.append(
-            "EER above 50 %: the scores point the wrong way (distances instead of similarities, or "
-            "labels swapped?); an adversary may simply turn them round, and threshold measures "
-            "show next to nothing"
-        )
-    if confidence is not None and not enough(scores):
-        warnings.append(f"fewer than {MIN_TRIALS} trials of one kind: too few for intervals")
-    elif confidence is not None and scores.speakers and not by_speaker(scores):
-        warnings.append(
-            f"mated trials of {mated_speakers(scores)} speakers: intervals by speaker need "
-            f"{MIN_SPEAKERS}, so they are by trial and likely too narrow"
-        )
-    return warnings
 
 
 FALSE_ALARM_RATES = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)

@@ -32,6 +32,20 @@ Counts = NDArray[np.int64 | np.float64]
 """int64, or float64 when scores are weighted."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class FineBins:
+    """Bins that divide those of a histogram, and how far the shares in them may be off."""
+
+    edges: NDArray[np.float64]
+    """Over the range of all scores; the inner ones are among the cuts of the tally."""
+    mated_error: NDArray[np.float64]
+    """Standard error of the share of mated scores in each bin."""
+    nonmated_error: NDArray[np.float64]
+    """Standard error of the share of non-mated scores in each bin."""
+    chance: float
+    """Mean D_sys on these bins with shuffled labels."""
+
+
 @dataclass(frozen=True, eq=False)
 class Tally:
     """Counts of both classes in the 2k+1 cells made by k cuts.
@@ -52,6 +66,8 @@ class Tally:
         Cuts that are not there for the scores: inner histogram edges and thresholds.
     rounded_down : bool, default False
         Whether scores count as the cut below them, so that nothing lies between cuts.
+    fine : FineBins, optional
+        Finer bins of the histogram, for the bias-corrected D_sys.
 
     Examples
     --------
@@ -69,6 +85,7 @@ class Tally:
     loops: ModuleType | None = field(default=None, repr=False)
     added: NDArray[np.float64] | None = field(default=None, repr=False)
     rounded_down: bool = False
+    fine: FineBins | None = field(default=None, repr=False)
 
     @classmethod
     def of(
@@ -240,7 +257,14 @@ class Tally:
                 "this tally has no histogram edges; make it with Tally.of(…, bins=…)",
                 code="missing-bins",
             )
-        inner = 2 * np.searchsorted(self.cuts, self.edges[1:-1]) + 1
+        return self._counts_between(self.edges)
+
+    def binned_finely(self) -> tuple[Counts, Counts]:
+        """Mated and non-mated counts per fine bin; per histogram bin where there are none."""
+        return self.binned() if self.fine is None else self._counts_between(self.fine.edges)
+
+    def _counts_between(self, edges: NDArray[np.float64]) -> tuple[Counts, Counts]:
+        inner = 2 * np.searchsorted(self.cuts, edges[1:-1]) + 1
         starts = np.concatenate(([0], inner))
         return np.add.reduceat(self.mated, starts), np.add.reduceat(self.nonmated, starts)
 

@@ -141,7 +141,15 @@ def _audit_table(rows: Sequence[tuple[str, ...]], *first: str) -> Table:
         *(Column(name, "left") for name in (*first, "anonymiser", "attacker", "linked with")),
         *(
             Column(name)
-            for name in ("Linkability", "chance", "Singling Out", "D_sys", "EER", "trust")
+            for name in (
+                "Linkability",
+                "chance",
+                "Singling Out",
+                "D_sys",
+                "corrected",
+                "EER",
+                "trust",
+            )
         ),
     )
     return Table("Every anonymiser under every attacker", columns, tuple(rows))
@@ -174,6 +182,7 @@ def _numbers(row: AttackRow | OriginalsFinding) -> list[str]:
         "" if linked is None else f"{linked.chance:.1%}",
         "" if isolated is None else f"{isolated.value:.0%}",
         _measure(row.scores, "d_sys", ".2f"),
+        _measure(row.scores, "d_sys_corrected", ".2f"),
         _measure(row.scores, "eer", ".1%"),
     ]
 
@@ -209,6 +218,7 @@ def audit_remarks(findings: AuditFindings) -> list[str]:
             f"{counted(left_out, 'recording')} {verb} left out; the report names them, and why"
         )
     lines.append("Linkability and Singling Out: one utterance, the largest population.")
+    lines.append("corrected: D_sys without the bias of its histogram, the one to judge by.")
     return lines
 
 

@@ -242,7 +242,8 @@ METHODS = (
     ),
     (
         "Linkability of scores D_sys; EER",
-        "D_sys: how far mated scores stand out where they occur, without any threshold. EER: the "
+        "D_sys: how far mated scores stand out where they occur, without any threshold; the "
+        "corrected one, by which it is judged, is without the bias of the histogram. EER: the "
         "error of an attacker who misses as often as it raises false alarms.",
         "Maouche, Srivastava, Vauquier, Bellet, Tommasi and Vincent, A comparative study of speech "
         "anonymization metrics, Interspeech 2020; Gomez-Barrero, Galbally, Rathgeb and Busch, "

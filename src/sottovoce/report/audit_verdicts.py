@@ -24,11 +24,12 @@ from sottovoce.report.verdicts import (
     MEASURE,
     Kind,
     Verdict,
+    d_sys_sentence,
     eer_sentence,
-    estimate_discloses,
     headline_point,
     linkability_sentence,
     point_discloses,
+    scores_disclose,
 )
 
 WEAK = "not trustworthy: attacker too weak"
@@ -43,8 +44,8 @@ def discloses(row: AttackRow) -> bool:
         One attack. The whole interval must lie beyond chance; without an interval, the value.
     """
     curves = (row.reidentification.linkability, row.reidentification.singling_out)
-    return any(point_discloses(headline_point(curve)) for curve in curves) or estimate_discloses(
-        MEASURE, row.scores.measures.get(MEASURE)
+    return any(point_discloses(headline_point(curve)) for curve in curves) or scores_disclose(
+        row.scores
     )
 
 
@@ -112,6 +113,7 @@ def anonymiser_verdict(rows: Sequence[AttackRow], originals: Reidentification) -
         *_isolation(row.reidentification.singling_out),
         *_exposed_people(row.reidentification),
         f"Worst case for any one pair, category {row.scores.tag}: {row.scores.tag_meaning}.",
+        *filter(None, [d_sys_sentence(row.scores.measures.get("d_sys_corrected"))]),
         *attribute_sentences(row),
         *_other_attackers(rows, row),
     ]

@@ -23,6 +23,8 @@ from sottovoce.report.similarity import standing_out
 
 MEASURE = "eer"
 """The score measure that speaks where nobody was looked for in a population."""
+JUDGED = (MEASURE, "d_sys_corrected")
+"""The score measures that are judged: by a threshold, and without one."""
 
 Kind = Literal["bad", "doubt", "good"]
 """``bad``: people are found again; ``doubt``: nothing can be concluded; ``good``: neither."""
@@ -96,6 +98,17 @@ def estimate_discloses(name: str, estimate: Estimate | None) -> bool:
     return (estimate.value if estimate.low is None else estimate.low) > chance
 
 
+def scores_disclose(summary: ScoreSummary) -> bool:
+    """Return whether any score measure that is judged surely lies on the disclosing side of chance.
+
+    Parameters
+    ----------
+    summary : ScoreSummary
+        Measures of a score set; those that are missing disclose nothing.
+    """
+    return any(estimate_discloses(name, summary.measures.get(name)) for name in JUDGED)
+
+
 # --------------------------------------------------------------------------- single results
 
 
@@ -111,7 +124,9 @@ def scores_verdict(summary: ScoreSummary) -> Verdict | None:
     if estimate is None or estimate.value is None:
         return None
     numbers = eer_sentence("A threshold", estimate)
-    if estimate_discloses(MEASURE, estimate):
+    linked = d_sys_sentence(summary.measures.get("d_sys_corrected"))
+    numbers = f"{numbers} {linked}".rstrip()
+    if scores_disclose(summary):
         return Verdict("bad", "These scores tell who is who.", numbers)
     return Verdict("doubt", "These scores show no evidence.", f"{numbers} {_STRONGER}")
 
@@ -191,4 +206,21 @@ def eer_sentence(attacker: str, estimate: Estimate) -> str:
         f"{attacker} tells pairs of one speaker from others with an equal error rate (EER) of "
         f"{percent(estimate.value)}{interval_in_brackets(estimate.low, estimate.high)}; guessing: "
         f"{percent(chance)}."
+    )
+
+
+def d_sys_sentence(estimate: Estimate | None) -> str:
+    """Say how far same-speaker scores stand out, without a threshold; empty if not measured.
+
+    Parameters
+    ----------
+    estimate : Estimate or None
+        The corrected D_sys.
+    """
+    if estimate is None or estimate.value is None:
+        return ""
+    ends = "" if estimate.low is None else f" ({estimate.low:.2f} to {estimate.high:.2f})"
+    return (
+        f"Without a threshold, scores of one speaker stand out by D_sys {estimate.value:.2f}"
+        f"{ends}, corrected for the bias of its histogram; guessing: 0."
     )
