@@ -146,7 +146,7 @@ def test_same_seed_same_numbers(scores: Path, capsys: pytest.CaptureFixture[str]
 def test_figures_are_svg_with_title_and_description(scores: Path, tmp_path: Path) -> None:
     folder = tmp_path / "figures"
     assert run(["measure", str(scores), "--no-interval", "--figures", str(folder)]) == 0
-    names = {"ece_log_odds.svg", "ece_prior.svg", "det.svg", "histogram.svg"}
+    names = {"ece_log_odds.svg", "ece_prior.svg", "det.svg", "histogram.svg", "tippett.svg"}
     assert {path.name for path in folder.iterdir()} == names
     for path in folder.iterdir():
         root = ElementTree.parse(path).getroot()

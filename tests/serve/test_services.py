@@ -219,7 +219,7 @@ def test_what_was_found_is_shown_as_a_page(service: Service, vectors: list[bytes
     rng = np.random.default_rng(0)
     scores = npz(mated=rng.normal(1, 1, 80), nonmated=rng.normal(0, 1, 200))
     requests: list[tuple[str, dict[str, Any], int]] = [
-        ("/v1/measure?resamples=20&only=eer,d_ece", {"data": scores}, 3),
+        ("/v1/measure?resamples=20&only=eer,d_ece", {"data": scores}, 4),
         (
             "/v1/similarity?interval=0",
             {"files": dict(zip(("original", "anonymised"), vectors, strict=True))},

@@ -63,6 +63,8 @@ from sottovoce.findings.scores import (
     ScoreCurves,
     ScoreHistogram,
     ScoreSummary,
+    Tippett,
+    TippettCurve,
 )
 from sottovoce.findings.similarity import (
     ExcludedRecordings,
@@ -125,6 +127,8 @@ __all__ = [
     "SpeakerSimilarity",
     "SpeechDescription",
     "Technique",
+    "Tippett",
+    "TippettCurve",
     "TrainingDescription",
     "TrialListDescription",
     "Trust",

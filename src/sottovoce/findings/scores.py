@@ -114,6 +114,28 @@ class ScoreHistogram(Record):
 
 
 @dataclass(frozen=True, slots=True)
+class TippettCurve(Record):
+    """How often likelihood ratios reach a value, thinned to what a figure can show."""
+
+    log10_lr: tuple[float, ...]
+    """Rising; the last one is just above the highest likelihood ratio."""
+    mated: tuple[float, ...]
+    """Share of mated pairs whose likelihood ratio is at least this."""
+    nonmated: tuple[float, ...]
+    """Share of non-mated pairs whose likelihood ratio is at least this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tippett(Record):
+    """Tippett curves of one set of scores."""
+
+    scores: TippettCurve
+    """Of the scores taken as natural-log likelihood ratios."""
+    calibrated: TippettCurve
+    """After oracle calibration with Laplace's rule."""
+
+
+@dataclass(frozen=True, slots=True)
 class ScoreCurves(Record):
     """Everything that the figures of one set of scores show."""
 
@@ -126,3 +148,5 @@ class ScoreCurves(Record):
     det: DetCurve
     miss_rates: tuple[MissRate, ...]
     histogram: ScoreHistogram | NotMeasured
+    tippett: Tippett | None = optional()
+    """None in results of versions without it."""

@@ -44,6 +44,7 @@ from sottovoce.measure.score_intervals import score_intervals
 from sottovoce.measure.score_warnings import score_warnings
 from sottovoce.measure.scores import ScoreSource
 from sottovoce.measure.tally import Tally
+from sottovoce.measure.tippett import THRESHOLDS, tippett_curves
 from sottovoce.measure.verification import eer, roc, rocch_eer, tpr_at_fpr_of
 
 
@@ -244,7 +245,7 @@ DET_POINTS, DET_END_POINTS = 300, 60
 
 
 def score_curves(scores: ScoreSource) -> ScoreCurves:
-    """Compute the ECE profile, DET curve and histogram of a set of scores.
+    """Compute the ECE profile, DET, histogram and Tippett curves of a set of scores.
 
     Parameters
     ----------
@@ -256,7 +257,7 @@ def score_curves(scores: ScoreSource) -> ScoreCurves:
     ScoreCurves
         The histogram is a note where there are too few scores for one.
     """
-    tally = Tally.of(scores)
+    tally = Tally.of(scores, thresholds=THRESHOLDS)
     profile = ece_profile(tally)
     disclosed = disclosure(tally)
     return ScoreCurves(
@@ -273,6 +274,7 @@ def score_curves(scores: ScoreSource) -> ScoreCurves:
             MissRate(rate, 1 - tpr_at_fpr_of(tally, rate)) for rate in FALSE_ALARM_RATES
         ),
         histogram=_histogram(scores),
+        tippett=tippett_curves(scores, tally),
     )
 
 

@@ -14,8 +14,10 @@ from sottovoce.findings import (
     ScoreCurves,
     ScoreHistogram,
     Similarity,
+    Tippett,
     most_exposed,
 )
+from sottovoce.measure.tippett import POWERS, reached_share
 from sottovoce.report.formats import percent_column
 from sottovoce.report.html import Markup, element, folded, scrolling
 from sottovoce.report.reidentification import (
@@ -24,7 +26,7 @@ from sottovoce.report.reidentification import (
     hiding_population,
     speaker_figure,
 )
-from sottovoce.report.scores import det_figure, ece_figure, histogram_figure
+from sottovoce.report.scores import det_figure, ece_figure, histogram_figure, tippett_figure
 from sottovoce.report.similarity import similarity_figure
 from sottovoce.report.svg import Figure
 from sottovoce.report.tables import Table, make_table
@@ -70,7 +72,9 @@ def panel(figure: Figure, numbers: Table, caption: str) -> Markup:
 
 
 def score_panels(sets: Mapping[str, ScoreCurves]) -> list[Markup]:
-    """Build the panels of score sets: ECE profiles, histogram of the last set, DET curves.
+    """Build the panels of score sets: ECE profiles, DET curves, and two of the last set.
+
+    These are its histogram and its Tippett plot.
 
     Parameters
     ----------
@@ -78,7 +82,8 @@ def score_panels(sets: Mapping[str, ScoreCurves]) -> list[Markup]:
         The curves of each score set by its name; the last one is what the page is about.
     """
     name, curves = list(sets.items())[-1]
-    return [_ece_panel(sets), _histogram_panel(name, curves.histogram), _det_panel(sets)]
+    panels = [_ece_panel(sets), _histogram_panel(name, curves.histogram), _det_panel(sets)]
+    return panels if curves.tippett is None else [*panels, _tippett_panel(name, curves.tippett)]
 
 
 def _ece_panel(sets: Mapping[str, ScoreCurves]) -> Markup:
@@ -144,6 +149,31 @@ def _det_panel(sets: Mapping[str, ScoreCurves]) -> Markup:
         make_table("Misses at rates of false alarms", headings, rows),
         "Both errors of an attacker who decides by a threshold. The nearer to the lower left "
         "corner, the more is disclosed.",
+    )
+
+
+def _tippett_panel(name: str, tippett: Tippett) -> Markup:
+    """The plot, and how often both kinds of likelihood ratios reach powers of ten."""
+    rows = [
+        (
+            f"10^{power:+d}" if power else "1",
+            *map(percent_column, reached_share(tippett.calibrated, power)),
+            *map(percent_column, reached_share(tippett.scores, power)),
+        )
+        for power in POWERS
+    ]
+    headings = (
+        "likelihood ratio at least",
+        "mated, calibrated",
+        "non-mated, calibrated",
+        "mated, as scored",
+        "non-mated, as scored",
+    )
+    return panel(
+        tippett_figure(name, tippett),
+        make_table("Pairs that reach a likelihood ratio", headings, rows),
+        "How often the attacker's evidence is at least so strong, for pairs of one speaker (mated) "
+        "and of two (non-mated). Non-mated pairs above a likelihood ratio of 1 mislead.",
     )
 
 

@@ -17,6 +17,7 @@ from sottovoce.findings import (
     ScoreCurves,
     ScoreHistogram,
     ScoreSummary,
+    Tippett,
 )
 from sottovoce.measure.catalogue import MEASURES, Measure
 from sottovoce.report.formats import MISSING
@@ -26,6 +27,8 @@ from sottovoce.report.terminal import Terminal
 
 DET_RATES = (0.0001, 0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95)
 """Marks on the axes of DET curves."""
+TIPPETT_LIMIT = 8.0
+"""Logarithms of likelihood ratios beyond this, to base 10, are drawn at the edge."""
 
 # ------------------------------------------------------------------------ tables and remarks
 
@@ -186,7 +189,7 @@ def _with_range(estimate: Estimate, measure: Measure) -> Lines:
 
 
 def write_score_figures(sets: Mapping[str, ScoreCurves], directory: Path) -> None:
-    """Write ECE profiles, DET curves and a histogram a set as SVG files.
+    """Write ECE profiles, DET curves, and a histogram and a Tippett plot per set as SVG files.
 
     Parameters
     ----------
@@ -199,12 +202,15 @@ def write_score_figures(sets: Mapping[str, ScoreCurves], directory: Path) -> Non
     write_text(directory / "ece_prior.svg", ece_figure(sets, over_prior=True).svg)
     write_text(directory / "det.svg", det_figure(sets).svg)
     for name, curves in sets.items():
-        file = "histogram.svg" if len(sets) == 1 else f"histogram_{name}.svg"
+        ending = ".svg" if len(sets) == 1 else f"_{name}.svg"
+        if curves.tippett is not None:
+            write_text(directory / f"tippett{ending}", tippett_figure(name, curves.tippett).svg)
         if isinstance(curves.histogram, NotMeasured):
             line = f"no histogram of {name}: {curves.histogram.note}"
             Terminal(stderr=True).line(line)
             continue
-        write_text(directory / file, histogram_figure(name, curves.histogram).svg)
+        figure = histogram_figure(name, curves.histogram)
+        write_text(directory / f"histogram{ending}", figure.svg)
 
 
 def ece_figure(sets: Mapping[str, ScoreCurves], *, over_prior: bool = False) -> Figure:
@@ -279,6 +285,40 @@ def histogram_figure(name: str, histogram: ScoreHistogram) -> Figure:
         Axis.nice("share of scores in a bin", 0, top),
         lines,
         right=Axis.nice("D(s)", 0, 1.08),
+    )
+
+
+def tippett_figure(name: str, tippett: Tippett) -> Figure:
+    """Draw how often likelihood ratios reach a value, as they are and after oracle calibration.
+
+    Parameters
+    ----------
+    name : str
+        What the score set is called.
+    tippett : Tippett
+        Both curves of the set.
+    """
+    lines = []
+    for curve, how, styles in (
+        (tippett.calibrated, "best calibration", (2, 1)),
+        (tippett.scores, "scores as they are", (4, 3)),
+    ):
+        steps = np.clip(np.repeat(curve.log10_lr, 2)[:-1], -TIPPETT_LIMIT, TIPPETT_LIMIT)
+        for label, shares, style in zip(
+            ("mated", "non-mated"), (curve.mated, curve.nonmated), styles, strict=True
+        ):
+            lines.append(Line(f"{label}, {how}", steps, np.repeat(shares, 2)[1:], style))
+    values = np.concatenate([np.asarray(line.x) for line in lines])
+    low, high = min(values.min(), -1.0), max(values.max(), 1.0)
+    return line_chart(
+        f"How often likelihood ratios are reached (Tippett plot) of {name}",
+        "Share of mated and of non-mated pairs whose likelihood ratio is at least a value; the "
+        "further the two lines of a kind are apart, the more is disclosed. Non-mated pairs right "
+        "of 0 and mated pairs left of it are misleading evidence. "
+        + "; ".join(line.name for line in lines),
+        Axis.nice("log10 of the likelihood ratio", float(low), float(high)),
+        Axis.nice("share of pairs", 0, 1.05),
+        lines,
     )
 
 
