@@ -44,7 +44,7 @@ from sottovoce.measure.score_intervals import score_intervals
 from sottovoce.measure.score_warnings import score_warnings
 from sottovoce.measure.scores import ScoreSource
 from sottovoce.measure.tally import Tally
-from sottovoce.measure.tippett import THRESHOLDS, tippett_curves
+from sottovoce.measure.tippett import tippett_curves, tippett_thresholds
 from sottovoce.measure.verification import eer, roc, rocch_eer, tpr_at_fpr_of
 
 
@@ -257,7 +257,7 @@ def score_curves(scores: ScoreSource) -> ScoreCurves:
     ScoreCurves
         The histogram is a note where there are too few scores for one.
     """
-    tally = Tally.of(scores, thresholds=THRESHOLDS)
+    tally = Tally.of(scores, thresholds=tippett_thresholds(scores))
     profile = ece_profile(tally)
     disclosed = disclosure(tally)
     return ScoreCurves(

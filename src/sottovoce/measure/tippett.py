@@ -22,8 +22,8 @@ POINTS = 200
 """Points of a curve: so many along it, evenly spaced."""
 POWERS = tuple(range(-4, 5))
 """Powers of ten at which a curve always has a point, so that shares can be read off it exactly."""
-THRESHOLDS = tuple(power * LN_10 for power in POWERS)
-"""The same as natural-log likelihood ratios, for the cuts of a tally."""
+GRID = 128
+"""Equal steps over the range of the scores at which the shares are counted too."""
 
 
 TOLERANCE = 1e-9
@@ -46,6 +46,18 @@ def reached_share(curve: TippettCurve, power: int) -> tuple[float, float]:
     return curve.mated[place], curve.nonmated[place]
 
 
+def tippett_thresholds(source: ScoreSource) -> list[float]:
+    """Return the scores that a tally must be cut at for smooth curves.
+
+    Parameters
+    ----------
+    source : ScoreSource
+        Mated and non-mated scores.
+    """
+    powers = [power * LN_10 for power in POWERS]
+    return [*powers, *np.linspace(source.low, source.high, GRID + 1).tolist()]
+
+
 def tippett_curves(source: ScoreSource, tally: Tally | None = None) -> Tippett:
     """Compute both Tippett curves of a set of scores.
 
@@ -54,7 +66,7 @@ def tippett_curves(source: ScoreSource, tally: Tally | None = None) -> Tippett:
     source : ScoreSource
         Mated and non-mated scores.
     tally : Tally, optional
-        Their tally, cut at :data:`THRESHOLDS`, if there is one already.
+        Their tally, cut at :func:`tippett_thresholds`, if there is one already.
 
     Returns
     -------
@@ -70,7 +82,7 @@ def tippett_curves(source: ScoreSource, tally: Tally | None = None) -> Tippett:
     (1.0, 0.5)
     """
     if tally is None:
-        tally = Tally.of(source, thresholds=THRESHOLDS)
+        tally = Tally.of(source, thresholds=tippett_thresholds(source))
     return Tippett(_raw_curve(source, tally), _calibrated_curve(tally))
 
 

@@ -311,7 +311,7 @@ def tippett_figure(name: str, tippett: Tippett) -> Figure:
     values = np.concatenate([np.asarray(line.x) for line in lines])
     low, high = min(values.min(), -1.0), max(values.max(), 1.0)
     return line_chart(
-        f"How often likelihood ratios are reached (Tippett plot) of {name}",
+        f"Tippett plot of {name}",
         "Share of mated and of non-mated pairs whose likelihood ratio is at least a value; the "
         "further the two lines of a kind are apart, the more is disclosed. Non-mated pairs right "
         "of 0 and mated pairs left of it are misleading evidence. "
