@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 from peers import naive, naive_everything
-from timing import HEAD, cpu, row
+from timing import HEAD, cpu, peak_mib, row
 
 from sottovoce.measure import Scores, Speakers, Tally, acceleration, ece_profile, eer, tpr_at_fpr
 from sottovoce.measure.calibration import oracle_blocks
@@ -178,10 +178,8 @@ def child(work: str, folder: Path, repeats: int = 3) -> tuple[float, float]:
 
 
 def report_child(work: Callable[[], Any]) -> None:
-    import resource
-
     seconds = cpu(work, 1)
-    print(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+    print(seconds, peak_mib())
 
 
 def make_shards(folder: Path) -> None:

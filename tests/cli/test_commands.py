@@ -53,6 +53,20 @@ def test_help_imports_nothing_heavy() -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_measure_imports_nothing_that_it_does_not_need(scores: Path) -> None:
+    """SciPy's packages take longer to import than NumPy; resamples by speaker need one of them."""
+    code = (
+        "import sys; from sottovoce.cli import run;"
+        f"code = run(['measure', {str(scores)!r}, '--resamples', '30']);"
+        "packages = {name for name in sys.modules if name.startswith('scipy.')};"
+        "heavy = {'scipy.special', 'scipy.sparse', 'scipy.linalg', 'scipy.optimize', 'polars',"
+        " 'pydantic', 'numba'} & {*packages, *sys.modules};"
+        "sys.exit(f'imported {heavy}' if heavy else code)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def test_measure_prints_a_row_a_measure(scores: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["measure", str(scores), "--resamples", "30"]) == 0
     shown = capsys.readouterr().out

@@ -10,9 +10,11 @@ import pytest
 from sottovoce.measure import Scores, Speakers, Tally, cllr, ladder, measure_scores
 from sottovoce.measure.calibration import oracle_blocks
 from sottovoce.measure.catalogue import MEASURES, Evidence
+from sottovoce.measure.intervals import Interval
 from sottovoce.measure.ladder import FINENESS, round_down
 from sottovoce.measure.linkability import d_sys_of
 from sottovoce.measure.resampling import SpeakerTallies, draw_weights
+from sottovoce.measure.summary import _moved
 
 SPEAKERS = 150
 
@@ -121,6 +123,15 @@ def test_resamples_on_the_ladder_deviate_as_resamples_of_all_scores(
     spread = exact.std(axis=0)
     assert np.all(np.abs((rounded - exact).mean(axis=0)) < 0.03 * spread)
     assert np.all(np.abs(rounded.std(axis=0) / spread - 1) < 0.02)
+
+
+def test_an_interval_is_moved_by_the_difference_of_the_values_and_clipped() -> None:
+    measures = [MEASURES["eer"], MEASURES["min_cllr"]]
+    intervals = {"eer": Interval(0.1, 0.3), "min_cllr": Interval(0.5, 0.99)}
+    rounded, exact = {"eer": 0.2, "min_cllr": 0.9}, {"eer": 0.15, "min_cllr": 0.95}
+    moved = _moved(intervals, measures, rounded, exact)
+    assert (moved["eer"].low, moved["eer"].high) == pytest.approx((0.05, 0.25))
+    assert (moved["min_cllr"].low, moved["min_cllr"].high) == pytest.approx((0.55, 1.0))
 
 
 def test_intervals_on_the_ladder_are_moved_to_the_exact_values(

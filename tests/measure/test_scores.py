@@ -150,3 +150,30 @@ def test_speakers_must_match_the_trials(mated: str, enrol: str, trial: str) -> N
     who = Speakers.from_names(list(mated), list(enrol), list(trial))
     with raises_code("mismatch", InputError):
         Scores([1, 2], [0, 1], speakers=who, name="mine")
+
+
+@pytest.mark.parametrize(
+    ("mated", "enrol", "trial"),
+    [
+        ([7, 9, 9, 110], [7, 9], [9, 110]),
+        (np.array([-128, 127], np.int8), np.array([200, 255], np.uint8), np.array([3, 3])),
+        ([10**12, 5, 10**12], [5, 5], [-1, 2**63 - 1]),
+        (np.array([2**64 - 1], np.uint64), np.array([2**63], np.uint64), [0]),
+        (["7", "x"], [7, 7], [8, 9]),
+        (np.array([b"b", "é".encode()]), ["b"], ["c"]),
+        (np.array([1, "a", 2.5], object), [1], ["a"]),
+    ],
+)
+def test_speakers_are_numbered_as_their_names_as_text(mated: Any, enrol: Any, trial: Any) -> None:
+    """Whole numbers are counted in a table, but mean the same as when they are text."""
+    speakers = Speakers.from_names(mated, enrol, trial)
+
+    def as_text(values: Any) -> list[str]:
+        return [v.decode() if isinstance(v, bytes) else str(v) for v in np.asarray(values).tolist()]
+
+    names = sorted({*as_text(mated), *as_text(enrol), *as_text(trial)})
+    assert speakers.names is not None
+    assert speakers.names.tolist() == names
+    sides = (speakers.mated, speakers.nonmated_enrol, speakers.nonmated_trial)
+    for numbers, values in zip(sides, (mated, enrol, trial), strict=True):
+        assert [names[number] for number in numbers] == as_text(values)

@@ -12,11 +12,11 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from sottovoce.core.types import IntArray, RealArray
 from sottovoce.measure.counting import make_edges
 from sottovoce.measure.linkability import chance_d_sys, check_linkable, d_sys_of, default_bins
+from sottovoce.measure.quantiles import normal_share
 from sottovoce.measure.resampling import by_speaker
 from sottovoce.measure.scores import CHUNK, Scores, ScoreSource, Speakers
 from sottovoce.measure.tally import Counts, FineBins, Tally
@@ -152,8 +152,8 @@ def _excess(p: Array, q: Array, p_error: Array, q_error: Array) -> Array:
     with np.errstate(invalid="ignore", divide="ignore"):
         z = (p - q) / spread
         density = np.exp(-(z**2) / 2) / math.sqrt(2 * math.pi)
-        kink = p / total * spread * (density - np.abs(z) * ndtr(-np.abs(z)))
-        curvature = 2 * ndtr(z) * ((q * p_error) ** 2 + (p * q_error) ** 2) / total**3
+        kink = p / total * spread * (density - np.abs(z) * normal_share(-np.abs(z)))
+        curvature = 2 * normal_share(z) * ((q * p_error) ** 2 + (p * q_error) ** 2) / total**3
         return np.where((spread > 0) & (total > 0), kink + curvature, 0.0)
 
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
 
 from sottovoce.core.errors import InputError
 from sottovoce.core.records import Record
@@ -55,6 +54,11 @@ def tag_of(log10_lr: float) -> str:
     return next((tag for tag, bound in _BOUNDS.items() if log10_lr >= bound), "A")
 
 
+def _sigmoid(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Probabilities of log-odds."""
+    return np.exp(-np.logaddexp(0.0, -log_odds))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class EceProfile(Record):
     """Empirical cross-entropy over the adversary's prior, in bits."""
@@ -69,7 +73,7 @@ class EceProfile(Record):
     @property
     def prior(self) -> NDArray[np.float64]:
         """The prior probability π that a pair is mated."""
-        return np.asarray(expit(self.prior_log_odds))
+        return _sigmoid(self.prior_log_odds)
 
 
 def ece_profile(scores: ScoreSource | Tally, prior_log_odds: ArrayLike | None = None) -> EceProfile:
@@ -98,7 +102,7 @@ def ece_profile(scores: ScoreSource | Tally, prior_log_odds: ArrayLike | None = 
         raise InputError(
             "prior log-odds must be finite; leave out certainty (π = 0 or 1)", code="not-finite"
         )
-    prior, rest = expit(odds), expit(-odds)
+    prior, rest = _sigmoid(odds), _sigmoid(-odds)
     has_mated, has_nonmated = weight_mated > 0, weight_nonmated > 0
     posterior = odds[:, None] + llr[None, :]
     mated_bits = np.logaddexp(0, -posterior[:, has_mated]) @ weight_mated[has_mated]

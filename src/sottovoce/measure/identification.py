@@ -16,8 +16,8 @@ everybody. (The mean over draws of an EER is not quite the EER of the mean ROC; 
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import betaln, digamma, gammaln, xlogy, zeta
 
 from sottovoce.core.errors import TooFewError
 from sottovoce.core.types import FloatArray, IntArray, Vectors
@@ -104,7 +104,11 @@ def _at_most(most: IntArray, marked: IntArray, total: int, drawn: int) -> NDArra
 
 def _log_choose(n: IntArray | int, k: int) -> NDArray[np.float64]:
     n = np.asarray(n, np.float64)
-    return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
+    return np.asarray(
+        scipy.special.gammaln(n + 1)
+        - scipy.special.gammaln(k + 1)
+        - scipy.special.gammaln(n - k + 1)
+    )
 
 
 def rank_disclosure(
@@ -135,7 +139,7 @@ def rank_disclosure(
     for size in populations:
         log_p = _log_beta_binomial(np.arange(size), size - 1, alpha, beta)
         p = np.exp(log_p)
-        mean.append((np.log(size) * p.sum() + xlogy(p, p).sum()) / np.log(2))
+        mean.append((np.log(size) * p.sum() + scipy.special.xlogy(p, p).sum()) / np.log(2))
         worst.append((np.log(size) + log_p.max()) / np.log(2))
     return np.maximum(mean, 0.0), np.maximum(worst, 0.0)
 
@@ -203,7 +207,10 @@ def fit_beta_binomial(values: IntArray, total: int) -> tuple[float, float]:
 def _fit(logs: FloatArray, x: IntArray, weights: FloatArray, total: int) -> float:
     """Mean log-likelihood, up to a constant."""
     alpha, beta = np.exp(logs)
-    return float(weights @ betaln(x + alpha, total - x + beta) - betaln(alpha, beta))
+    return float(
+        weights @ scipy.special.betaln(x + alpha, total - x + beta)
+        - scipy.special.betaln(alpha, beta)
+    )
 
 
 def _fit_derivatives(
@@ -215,24 +222,34 @@ def _fit_derivatives(
     """
     alpha, beta = np.exp(logs)
     both = alpha + beta
-    shared = digamma(both) - digamma(total + both)
+    shared = scipy.special.digamma(both) - scipy.special.digamma(total + both)
     first = np.array(
         [
-            weights @ digamma(x + alpha) - digamma(alpha) + shared,
-            weights @ digamma(total - x + beta) - digamma(beta) + shared,
+            weights @ scipy.special.digamma(x + alpha) - scipy.special.digamma(alpha) + shared,
+            weights @ scipy.special.digamma(total - x + beta)
+            - scipy.special.digamma(beta)
+            + shared,
         ]
     )
-    second = np.full((2, 2), zeta(2, both) - zeta(2, total + both))
-    second[0, 0] += weights @ zeta(2, x + alpha) - zeta(2, alpha)
-    second[1, 1] += weights @ zeta(2, total - x + beta) - zeta(2, beta)
+    second = np.full((2, 2), scipy.special.zeta(2, both) - scipy.special.zeta(2, total + both))
+    second[0, 0] += weights @ scipy.special.zeta(2, x + alpha) - scipy.special.zeta(2, alpha)
+    second[1, 1] += weights @ scipy.special.zeta(2, total - x + beta) - scipy.special.zeta(2, beta)
     parameters = np.array([alpha, beta])
     curvature = second * np.outer(parameters, parameters) + np.diag(first * parameters)
     return first * parameters, curvature
 
 
 def _log_beta_binomial(x: IntArray, total: int, alpha: float, beta: float) -> NDArray[np.float64]:
-    choose = gammaln(total + 1) - gammaln(x + 1) - gammaln(total - x + 1)
-    return np.asarray(choose + betaln(x + alpha, total - x + beta) - betaln(alpha, beta))
+    choose = (
+        scipy.special.gammaln(total + 1)
+        - scipy.special.gammaln(x + 1)
+        - scipy.special.gammaln(total - x + 1)
+    )
+    return np.asarray(
+        choose
+        + scipy.special.betaln(x + alpha, total - x + beta)
+        - scipy.special.betaln(alpha, beta)
+    )
 
 
 class Counter:

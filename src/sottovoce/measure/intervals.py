@@ -9,9 +9,9 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv, ndtri, stdtrit
 
 from sottovoce.core.errors import InputError
+from sottovoce.measure.quantiles import beta_quantile, normal_quantile, t_quantile
 from sottovoce.measure.tally import Tally
 
 VISIBLE_BIAS = 3.0
@@ -214,7 +214,7 @@ def student_quantile(degrees: float, confidence: float) -> float:
     confidence : float
         Between 0 and 1.
     """
-    return float(stdtrit(degrees, (1 + confidence) / 2)) if degrees > 0 else math.inf
+    return t_quantile(degrees, (1 + confidence) / 2) if degrees > 0 else math.inf
 
 
 def binomial_interval(share: float, worth: float, confidence: float) -> Interval:
@@ -231,8 +231,8 @@ def binomial_interval(share: float, worth: float, confidence: float) -> Interval
     """
     edge = (1 - confidence) / 2
     hits, misses = share * worth, (1 - share) * worth
-    low = float(betaincinv(hits, misses + 1, edge)) if hits > 0 else 0.0
-    high = float(betaincinv(hits + 1, misses, 1 - edge)) if misses > 0 else 1.0
+    low = beta_quantile(hits, misses + 1, edge) if hits > 0 else 0.0
+    high = beta_quantile(hits + 1, misses, 1 - edge) if misses > 0 else 1.0
     return Interval(min(low, share), max(high, share))
 
 
@@ -289,7 +289,7 @@ def _worth(share: float, variance: float, units: int, degrees: float, confidence
     """How many independent answers would vary as much; ``units`` where nothing varies."""
     if variance <= 0 or not 0.0 < share < 1.0:
         return units
-    normal = float(ndtri((1 + confidence) / 2))
+    normal = normal_quantile((1 + confidence) / 2)
     uncertain = (normal / student_quantile(degrees, confidence)) ** 2
     return max(share * (1 - share) / variance * uncertain, sys.float_info.min)
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri, stdtrit
 
 from sottovoce.core.types import Progress
 from sottovoce.findings import Resampling
 from sottovoce.measure.catalogue import Evidence, Measure
 from sottovoce.measure.ladder import round_down
 from sottovoce.measure.pairing import PairedScores, resample_together
+from sottovoce.measure.quantiles import normal_quantile, t_quantile
 from sottovoce.measure.resampling import by_speaker, enough, mated_speakers
 from sottovoce.measure.scores import ScoreSource
 from sottovoce.measure.summary import plan_resampling, refusal, tally_for
@@ -163,4 +163,4 @@ def simultaneous_half_widths(
     studentised = np.abs(draws - draws.mean(axis=0))[:, varying] / spread[varying]
     largest = np.quantile(studentised.max(axis=1), confidence)
     tail = (1 + confidence) / 2
-    return np.asarray(spread * largest * (stdtrit(degrees, tail) / ndtri(tail)))
+    return np.asarray(spread * largest * (t_quantile(degrees, tail) / normal_quantile(tail)))

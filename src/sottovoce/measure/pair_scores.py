@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from sottovoce.core.errors import InputError
 from sottovoce.core.types import FloatArray, IntArray, Progress, Vectors
@@ -149,7 +149,9 @@ def speaker_pairs(scores: PairScores, *, counted: bool) -> SpeakerPairs:
             counts[who[0] : who[-1] + 1] += _count(
                 cell_of[step], who, scores.speakers, diagonal_cells, cells
             )
-    return SpeakerPairs(np.asarray(expit(sums / scores.pairs)), counts if counted else None)
+    return SpeakerPairs(
+        np.asarray(scipy.special.expit(sums / scores.pairs)), counts if counted else None
+    )
 
 
 class _Steps:
@@ -242,7 +244,7 @@ def resampled_dominance(
         )
         mated, nonmated = some @ diagonal, all_pairs - some**2 @ diagonal
         llrs = np.array([_step_llrs(*counts_of) for counts_of in zip(mated, nonmated, strict=True)])
-        matrices = expit(by_pair @ llrs.T.astype(np.float32) / pairs)
+        matrices = scipy.special.expit(by_pair @ llrs.T.astype(np.float32) / pairs)
         for i, w in enumerate(some):
             draws[start + i] = dominance(matrices[:, i].reshape(n, n), w)
         progress(start + len(some), len(weights))

@@ -13,8 +13,8 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from sottovoce.core.types import IntArray, RealArray
 from sottovoce.measure.costs import Cost, bits
@@ -274,13 +274,13 @@ def _sorted_cells(tally: Tally, scores: RealArray) -> tuple[IntArray, IntArray]:
 
 def _sums(
     columns: IntArray, starts: IntArray, width: int, dtype: type[np.floating]
-) -> sparse.csr_array:
+) -> scipy.sparse.csr_array:
     """The matrix that adds up, for each cell, the weights of its trials."""
     shape = (len(starts) - 1, width)
-    return sparse.csr_array((np.ones(len(columns), dtype), columns, starts), shape=shape)
+    return scipy.sparse.csr_array((np.ones(len(columns), dtype), columns, starts), shape=shape)
 
 
-def _trial_sums(tally: Tally, scores: RealArray) -> sparse.csr_array:
+def _trial_sums(tally: Tally, scores: RealArray) -> scipy.sparse.csr_array:
     """Cells × trials: times the weights of trials, the weighted counts."""
     order, starts = _sorted_cells(tally, scores)
     return _sums(order, starts, len(scores), np.float64)
@@ -288,7 +288,7 @@ def _trial_sums(tally: Tally, scores: RealArray) -> sparse.csr_array:
 
 def _one_way(
     tally: Tally, scores: RealArray, who: Speakers, dtype: type[np.floating]
-) -> sparse.csr_array:
+) -> scipy.sparse.csr_array:
     """Cells × speakers: times the weights, the weighted mated counts."""
     order, starts = _sorted_cells(tally, scores)
     return _sums(who.mated[order], starts, who.count, dtype)
@@ -348,5 +348,5 @@ def _costs(scores: Scores, who: Speakers) -> Callable[[RealArray], tuple[RealArr
     """Weights to weighted sums of the costs of mated and of non-mated trials."""
     mated = np.bincount(who.mated, bits(-scores.mated), minlength=who.count)
     pairs = (who.nonmated_enrol, who.nonmated_trial)
-    nonmated = sparse.csr_array((bits(scores.nonmated), pairs), shape=(who.count, who.count))
+    nonmated = scipy.sparse.csr_array((bits(scores.nonmated), pairs), shape=(who.count, who.count))
     return lambda w: (mated @ w, np.asarray(((nonmated @ w) * w).sum(axis=0)))

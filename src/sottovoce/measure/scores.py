@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sottovoce.core.arrays import names_as_text
 from sottovoce.core.errors import InputError
-from sottovoce.core.types import IntArray, RealArray
+from sottovoce.core.types import AnyArray, IntArray, RealArray
 
 LARGEST = 1e100
 """The largest score that is taken: sums of squares of such scores are still finite."""
@@ -58,14 +58,14 @@ class Speakers:
         before = "" if origin is None else f"{origin}: "
         given = {"mated": mated, "non-mated enrol": enrol, "non-mated trial": trial}
         sides = {
-            f"{before}{side} speakers": _as_names(names, f"{before}{side} speakers")
-            for side, names in given.items()
+            f"{before}{side} speakers": _distinct_names(values, f"{before}{side} speakers")
+            for side, values in given.items()
         }
-        names, codes = np.unique(np.concatenate(list(sides.values())), return_inverse=True)
-        ends = np.cumsum([len(side) for side in sides.values()])[:-1]
-        numbers = np.split(codes.astype(np.int64), ends)
-        for where, side_numbers in zip(sides, numbers, strict=True):
-            _refuse_nameless(names, side_numbers, where)
+        names = np.unique(np.concatenate([distinct for distinct, _ in sides.values()]))
+        numbers = []
+        for where, (distinct, codes) in sides.items():
+            numbers.append(np.searchsorted(names, distinct)[codes])
+            _refuse_nameless(names, numbers[-1], where)
         return cls(numbers[0], numbers[1], numbers[2], len(names), names)
 
 
@@ -166,14 +166,35 @@ class Scores:
         yield self.nonmated
 
 
-def _as_names(values: ArrayLike, where: str) -> NDArray[np.str_]:
+def _distinct_names(values: ArrayLike, where: str) -> tuple[NDArray[np.str_], IntArray]:
+    """The different names as text, and which of them each value is."""
     array = np.asarray(values)
     if array.ndim != 1 or array.dtype.kind not in "UiuOS":
         raise InputError(
             f"{where}: {array.dtype} of shape {array.shape}; give a flat list of names or numbers",
             code="wrong-type",
         )
-    return names_as_text(array, where)
+    if array.dtype.kind == "O":
+        array = names_as_text(array, where)
+    distinct, codes = _distinct(array)
+    return names_as_text(distinct, where), codes
+
+
+def _distinct(array: AnyArray) -> tuple[AnyArray, IntArray]:
+    """The different values and which of them each one is; whole numbers by a table if it is short.
+
+    Different numbers are different texts, so only the different ones need be turned into text.
+    """
+    if array.dtype.kind in "iu" and len(array):
+        low, high = int(array.min()), int(array.max())
+        if high - low <= 4 * len(array) and high < 1 << 63:
+            shifted = array.astype(np.int64) - low
+            table = np.bincount(shifted)
+            present = np.flatnonzero(table)
+            table[present] = np.arange(len(present))
+            return present + low, table[shifted]
+    distinct, codes = np.unique(array, return_inverse=True)
+    return distinct, codes.astype(np.int64)
 
 
 def _refuse_nameless(names: NDArray[np.str_], numbers: IntArray, where: str) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from sottovoce.core.files import write_text
 from sottovoce.findings import (
@@ -330,14 +330,14 @@ def det_figure(sets: Mapping[str, ScoreCurves]) -> Figure:
     sets : mapping of str to ScoreCurves
         The curves of each score set by its name.
     """
-    ticks = tuple((float(ndtri(rate)), f"{100 * rate:g}") for rate in DET_RATES)
-    low, high = ticks[0][0], float(ndtri(0.98))
+    ticks = tuple((float(scipy.special.ndtri(rate)), f"{100 * rate:g}") for rate in DET_RATES)
+    low, high = ticks[0][0], float(scipy.special.ndtri(0.98))
     equal = np.array([low, high])
     lines = [
         Line(
             f"{name} (EER {100 * curves.eer:.1f} %, ROCCH-EER {100 * curves.rocch_eer:.1f} %)",
-            ndtri(np.clip(curves.det.false_alarm, 1e-6, 1 - 1e-6)),
-            ndtri(np.clip(curves.det.miss, 1e-6, 1 - 1e-6)),
+            scipy.special.ndtri(np.clip(curves.det.false_alarm, 1e-6, 1 - 1e-6)),
+            scipy.special.ndtri(np.clip(curves.det.miss, 1e-6, 1 - 1e-6)),
             style,
         )
         for style, (name, curves) in enumerate(sets.items(), start=1)

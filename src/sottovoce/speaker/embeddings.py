@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import cast
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
 
 from sottovoce.core.arrays import names_as_text
 from sottovoce.core.errors import InputError, first_few
@@ -294,7 +294,9 @@ def add_by_speaker(sums: FloatArray, vectors: RealArray, speakers: IntArray) -> 
         The row of ``sums`` for each vector.
     """
     present, at = np.unique(speakers, return_inverse=True)
-    membership = csr_array((np.ones(len(at)), (at, np.arange(len(at)))), (len(present), len(at)))
+    membership = scipy.sparse.csr_array(
+        (np.ones(len(at)), (at, np.arange(len(at)))), (len(present), len(at))
+    )
     sums[present] += membership @ vectors
 
 

@@ -16,9 +16,8 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.linalg import eigh
-from scipy.optimize import minimize
 
 from sottovoce.core.errors import TooFewError
 from sottovoce.core.types import FloatArray, IntArray, Vectors
@@ -244,7 +243,7 @@ def fit_projection(
     start = _whitening(train, centred, shrinkage)
     start /= np.linalg.norm(start) / np.sqrt(len(start))
     loss = _Loss(centred, train.speakers, start, penalty)
-    solution = minimize(
+    solution = scipy.optimize.minimize(
         loss, start.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": iterations}
     )
     return Projected("projection", centre, solution.x.reshape(start.shape))
@@ -265,7 +264,7 @@ def _whitening(train: Embeddings, centred: FloatArray, shrinkage: float) -> Floa
     residuals = centred - means[train.speakers]
     scatter = residuals.T @ residuals
     within = shrunk_covariance(scatter / (len(residuals) - len(means)), shrinkage)
-    values, basis = eigh(within)
+    values, basis = scipy.linalg.eigh(within)
     if not values.max() > 0:
         raise TooFewError(
             f"{train.origin}: all recordings of a speaker have the same vector; a map is learnt "

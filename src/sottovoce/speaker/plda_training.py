@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import eigh
+import scipy
 
 from sottovoce.core.errors import InputError
 from sottovoce.core.types import FloatArray, IntArray, Vectors
@@ -112,9 +112,9 @@ def discriminants(statistics: Statistics, count: int) -> FloatArray:
     """
     size, between = len(statistics.within), statistics.between
     total = between + statistics.within
-    principal = eigh(total)[1][:, size - min(size, statistics.beyond) :]
+    principal = scipy.linalg.eigh(total)[1][:, size - min(size, statistics.beyond) :]
     within = principal.T @ statistics.within @ principal / statistics.beyond
-    best = eigh(principal.T @ between @ principal, within)[1][:, ::-1]
+    best = scipy.linalg.eigh(principal.T @ between @ principal, within)[1][:, ::-1]
     return np.asarray(principal @ best[:, :count])
 
 
@@ -147,7 +147,7 @@ class Model:
         between, within : array of float64, D × D
             B and W in the present basis.
         """
-        psi, basis = eigh(between, within)
+        psi, basis = scipy.linalg.eigh(between, within)
         psi, basis = psi[::-1], basis[:, ::-1]
         return Model(
             self.transform @ basis,
