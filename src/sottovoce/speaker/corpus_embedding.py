@@ -27,6 +27,7 @@ from sottovoce.core.types import Progress, Vector, Vectors
 from sottovoce.corpus.audio import load_audio
 from sottovoce.corpus.utterance import Corpus, Utterance
 from sottovoce.signal.fbank import RATE
+from sottovoce.speaker.blocks import block_arrays
 from sottovoce.speaker.encoders import Encoder
 
 BATCH = 64
@@ -199,7 +200,8 @@ def _archive(utterances: Sequence[Utterance], vectors: Vectors, encoder: Encoder
     }
     names = {name: np.array(values) for name, values in columns.items() if any(values)}
     card = np.array(json.dumps(encoder.card.to_dict()))
-    return _npz({"vectors": vectors, "encoder": card, **names})
+    blocks = block_arrays(encoder.card.blocks or ())
+    return _npz({"vectors": vectors, "encoder": card, **names, **blocks})
 
 
 def _npz(arrays: dict[str, NDArray[np.generic]]) -> bytes:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
@@ -17,7 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 from sottovoce.core.arrays import names_as_text
 from sottovoce.core.errors import InputError, first_few
 from sottovoce.core.files import write_bytes
+from sottovoce.core.records import JsonObject
 from sottovoce.core.types import FloatArray, IntArray, Names, RealArray, Vectors
+from sottovoce.speaker.blocks import Block, block_arrays, block_columns, check_blocks
 
 SMALLEST, LARGEST = 1e-15, 1e17
 """Limits of the largest entry of a vector; squares and their sums are precise in float32 there."""
@@ -53,6 +55,8 @@ class Embeddings:
     draws: IntArray | None = None
     """With which of several draws each recording was anonymised, from 1; None where there is one
     vector per recording. Vectors of one recording in several draws share its id."""
+    blocks: tuple[Block, ...] = ()
+    """Parts of each vector, in the order of the columns; empty for vectors of one kind."""
 
     @classmethod
     def of(
@@ -63,6 +67,7 @@ class Embeddings:
         utterances: ArrayLike | None = None,
         gender: ArrayLike | None = None,
         draws: ArrayLike | None = None,
+        blocks: Sequence[Block] = (),
         name: str = "embeddings",
         origin: str | None = None,
     ) -> Embeddings:
@@ -81,6 +86,8 @@ class Embeddings:
             The gender of the speaker of each vector.
         draws : array_like of int, n, optional
             The draw of each vector, from 1, where recordings were anonymised several times.
+        blocks : sequence of Block, optional
+            Parts of each vector, where several encoders made it.
         name : str, default "embeddings"
             Name of the set in tables and legends.
         origin : str, optional
@@ -104,7 +111,8 @@ class Embeddings:
             _refuse_duplicates(ids, drawn, source)
         if gender is not None:
             genders = _checked_names(gender, len(array), f"{source}: gender")
-        return cls(array, numbers.astype(np.int64), names, ids, genders, name, source, drawn)
+        parts = check_blocks(blocks, array.shape[1], source)
+        return cls(array, numbers.astype(np.int64), names, ids, genders, name, source, drawn, parts)
 
     def __len__(self) -> int:
         return len(self.vectors)
@@ -134,9 +142,22 @@ class Embeddings:
             utterances=None if self.utterances is None else self.utterances[chosen],
             gender=None if self.gender is None else self.gender[chosen],
             draws=None if self.draws is None else self.draws[chosen],
+            blocks=self.blocks,
             name=self.name,
             origin=self.origin,
         )
+
+    def block(self, name: str) -> Embeddings:
+        """Return the vectors of one block alone.
+
+        Parameters
+        ----------
+        name : str
+            Name of a block of :attr:`blocks`.
+        """
+        columns = next(at for block, at in block_columns(self.blocks) if block.name == name)
+        vectors = np.ascontiguousarray(self.vectors[:, columns])
+        return replace(self, vectors=vectors, origin=f"{self.origin} ({name})", blocks=())
 
     def of_speakers(self, speakers: IntArray) -> Embeddings:
         """Return all vectors of some speakers, in their present order.
@@ -154,7 +175,7 @@ class Embeddings:
         It covers vectors, speakers, utterance ids, gender and draws in their order, and is the same
         whatever the set is called, wherever it was read from and however wide its text arrays are.
         """
-        header: dict[str, list[str] | list[int] | None] = {
+        header: JsonObject = {
             "shape": list(self.vectors.shape),
             "speakers": self.names[self.speakers].tolist(),
             "utterances": None if self.utterances is None else self.utterances.tolist(),
@@ -162,6 +183,8 @@ class Embeddings:
         }
         if self.draws is not None:
             header["draws"] = self.draws.tolist()
+        if self.blocks:
+            header["blocks"] = [[block.name, block.dimension] for block in self.blocks]
         digest = hashlib.sha256(json.dumps(header).encode())
         for rows in blocks(len(self)):
             digest.update(np.ascontiguousarray(self.vectors[rows], dtype="<f4").tobytes())
@@ -183,6 +206,7 @@ class Embeddings:
         columns = {name: column for name, column in optional_columns.items() if column is not None}
         buffer = io.BytesIO()
         arrays = {"vectors": self.vectors, "speakers": self.names[self.speakers], **columns}
+        arrays |= block_arrays(self.blocks)
         np.savez(buffer, **arrays)  # type: ignore[arg-type]
         write_bytes(path, buffer.getvalue())
 

@@ -24,11 +24,12 @@ import numpy as np
 
 from sottovoce.core.errors import InputError, SottovoceError, first_line
 from sottovoce.core.onnx_networks import OnnxNetwork, checked_sha256, load_network
-from sottovoce.core.records import Json, JsonObject, Record
+from sottovoce.core.records import Json, JsonObject, Record, optional
 from sottovoce.core.registry import Registry
 from sottovoce.core.types import Audio, Features, Vector
 from sottovoce.signal.fbank import RATE, fbank
 from sottovoce.signal.level import SHORTEST, prepared, without_pauses
+from sottovoce.speaker.blocks import Block
 
 BANKS = 80
 """Number of filter banks that networks take."""
@@ -52,6 +53,8 @@ class EncoderCard(Record):
     """Where the weights come from."""
     sha256: str
     """SHA-256 of the weights; vectors of encoders that differ in it cannot be compared."""
+    blocks: tuple[Block, ...] | None = optional()
+    """Parts of a vector, where several encoders make it."""
 
 
 class Encoder(Protocol):

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 from sottovoce.core.errors import InputError, UsageError
 from sottovoce.core.registry import Registry
 from sottovoce.speaker.embeddings import Embeddings
+from sottovoce.speaker.fused import Fused, fit_fused
 from sottovoce.speaker.linkage_functions import (
     Cosine,
     Euclidean,
@@ -51,6 +53,9 @@ class LinkageKind:
     """Names of the settings that a user may give, such as ``lda``."""
     tried_by_best: bool = True
     """Whether the choice ``best`` of an attack tries this kind."""
+    fusion_settings: tuple[Settings, ...] | None = None
+    """Settings that ``fused`` tries for each block; None for ``candidate_settings``. Fusion trains
+    for every block and fold, so a kind that is slow to train gives few."""
 
 
 def make_linkage(
@@ -112,6 +117,19 @@ def _fit_plda(train: Embeddings, **settings: float) -> LinkageFunction:
     return fit(train, **settings)
 
 
+def _fit_fused(train: Embeddings) -> Fused:
+    """Train for each block every linkage function that an attacker tries, with all settings."""
+    kinds = [LINKAGES[name] for name in LINKAGES if LINKAGES[name].tried_by_best]
+    return fit_fused(
+        train,
+        [
+            partial(kind.fit, **settings)
+            for kind in kinds
+            for settings in kind.fusion_settings or kind.candidate_settings
+        ],
+    )
+
+
 _SHRINKAGES = (0.2, 0.5, 0.8, 0.95)
 
 LINKAGES: Registry[LinkageKind] = Registry("linkage function", group="sottovoce.linkages")
@@ -153,6 +171,7 @@ LINKAGES.add(
             for shrinkage in (0.5, 0.9)
             for penalty in (0.1, 1.0)
         ),
+        fusion_settings=({"shrinkage": 0.9, "penalty": 1.0},),
     ),
 )
 LINKAGES.add(
@@ -164,6 +183,17 @@ LINKAGES.add(
         candidate_settings=tuple(
             {"shrinkage": shrinkage, "iterations": 3} for shrinkage in _SHRINKAGES
         ),
+        fusion_settings=({"shrinkage": 0.8, "iterations": 3},),
         options=("lda",),
+    ),
+)
+LINKAGES.add(
+    "fused",
+    LinkageKind(
+        "weighted sum over the kinds of evidence in a vector, each linked by the function that "
+        "suits it",
+        _fit_fused,
+        needs_training=True,
+        tried_by_best=False,  # it tries all others itself
     ),
 )

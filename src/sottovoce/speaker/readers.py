@@ -19,6 +19,7 @@ from sottovoce.core.files import check_exists
 from sottovoce.core.registry import Registry
 from sottovoce.core.types import AnyArray, Names
 from sottovoce.corpus.reading import read_text
+from sottovoce.speaker.blocks import blocks_from_arrays
 from sottovoce.speaker.embeddings import Embeddings
 from sottovoce.speaker.kaldi_vectors import is_kaldi, kaldi_files, read_vectors, speakers_of
 
@@ -151,6 +152,7 @@ def _embeddings(path: Path, arrays: Arrays) -> Embeddings:
         utterances=arrays.get("utterances"),
         gender=arrays.get("gender"),
         draws=arrays.get("draws"),
+        blocks=blocks_from_arrays(arrays, str(path)),
         name=path.stem,
         origin=str(path),
     )
@@ -163,7 +165,7 @@ _SAVE_NPY = "np.save"
 
 
 def _read_npz(path: Path) -> Embeddings:
-    optional = ("utterances", "gender", "draws")
+    optional = ("utterances", "gender", "draws", "blocks", "block_dimensions")
     arrays = load_arrays(path, ("vectors", "speakers"), optional, save=_SAVE)
     return _embeddings(path, arrays)
 

@@ -34,7 +34,7 @@ WARM_UP = 0.1
 """Share of the steps in which learning rate and margin rise."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TrainedEncoderCard(EncoderCard):
     """Card of a trained encoder, which is written beside its network as JSON."""
 

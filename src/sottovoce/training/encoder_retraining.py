@@ -99,7 +99,7 @@ class LearningPoint(Record):
     """Equal error rate on held-out speakers."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RetrainedEncoderCard(EncoderCard):
     """Card of a retrained encoder, which is written beside its network as JSON."""
 

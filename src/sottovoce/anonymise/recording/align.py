@@ -43,14 +43,14 @@ MIN_SOUND_SECONDS = 0.08
 MAX_SECONDS = 600.0
 """Length of a recording; the search needs memory for all of it."""
 
-_PHONE_FRAMES = {
+PHONE_FRAMES = {
     "AA": 10, "AE": 11, "AH": 6, "AO": 9, "AW": 14, "AY": 13, "B": 6, "CH": 11, "D": 6, "DH": 4,
     "EH": 8, "ER": 9, "EY": 11, "F": 9, "G": 7, "HH": 6, "IH": 6, "IY": 8, "JH": 9, "K": 8, "L": 7,
     "M": 7, "N": 6, "NG": 8, "OW": 11, "OY": 14, "P": 8, "R": 6, "S": 10, "SH": 11, "T": 7, "TH": 8,
     "UH": 6, "UW": 9, "V": 6, "W": 6, "Y": 6, "Z": 8, "ZH": 8,
 }  # fmt: skip
 """Typical number of frames of a phone in read English; only their proportions matter."""
-_OTHER_PHONE_FRAMES = 7
+_OTHERPHONE_FRAMES = 7
 
 
 class UnalignedError(InputError):
@@ -227,7 +227,7 @@ def _judge(
 
 def _log_length(segment: Segment) -> float:
     """Logarithm of a word's length relative to the typical length of its phones."""
-    typical = sum(_PHONE_FRAMES.get(name, _OTHER_PHONE_FRAMES) for name, *_ in segment.phones)
+    typical = sum(PHONE_FRAMES.get(name, _OTHERPHONE_FRAMES) for name, *_ in segment.phones)
     return float(np.log((segment.end - segment.start) / typical))
 
 

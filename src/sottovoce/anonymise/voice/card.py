@@ -174,6 +174,10 @@ class MethodCard(Record):
     per_utterance: tuple[str, str] | None = None
     """The setting that says for whom draws are made, and its word for each utterance anew; None
     where there is no such choice."""
+    inverse: tuple[str, ...] = ()
+    """Numbers with which the change can be undone, at least nearly, by whoever finds them out;
+    empty if the method has no inverse. Its instances then follow
+    :class:`~sottovoce.anonymise.voice.method.InvertibleAnonymiser`."""
 
     def checked(self, **values: SettingValue) -> Settings:
         """Check settings and add the defaults of those that are not given.

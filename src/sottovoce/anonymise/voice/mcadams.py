@@ -72,6 +72,7 @@ class McAdams:
         fit="unused",
         draws=("coefficient",),
         per_utterance=("coefficient", "utterance"),
+        inverse=("coefficient",),
     )
 
     def __init__(
@@ -118,6 +119,35 @@ class McAdams:
         """
         coefficient = self._coefficient(speaker, utterance)
         return condition(lambda samples: bend_formants(samples, coefficient), audio, rate)
+
+    def change_of(self, audio: Audio, rate: int, *, speaker: str, utterance: str) -> FloatArray:
+        """Return the coefficient of a recording.
+
+        Parameters
+        ----------
+        audio : ndarray of float32, shape (n,)
+            Ignored: the coefficient is drawn before anything is heard.
+        rate : int
+            Ignored.
+        speaker, utterance : str
+            Ids; the coefficient follows from them and the secret.
+        """
+        return np.array([self._coefficient(speaker, utterance)])
+
+    def undo(self, audio: Audio, rate: int, change: FloatArray) -> Audio:
+        """Move the formants back: the exponent of the inverse is 1 / α.
+
+        Parameters
+        ----------
+        audio : ndarray of float32, shape (n,)
+            An anonymised recording.
+        rate : int
+            Sample rate in Hz.
+        change : ndarray of float64, shape (1,)
+            The coefficient; it is moved into the range of the setting, 0.3 to 1.5.
+        """
+        exponent = 1 / float(np.clip(change[0], 0.3, 1.5))
+        return condition(lambda samples: bend_formants(samples, exponent), audio, rate)
 
     def record(self) -> JsonObject:
         """Return method and settings."""

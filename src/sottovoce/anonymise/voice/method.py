@@ -9,13 +9,13 @@ whose instances follow :class:`VoiceAnonymiser`.
 
 from __future__ import annotations
 
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, runtime_checkable
 
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.voice.card import MethodCard, SettingValue
 from sottovoce.core.records import JsonObject
 from sottovoce.core.registry import Registry
-from sottovoce.core.types import Audio
+from sottovoce.core.types import Audio, FloatArray
 from sottovoce.corpus.audio import load_native
 from sottovoce.corpus.utterance import Corpus, Utterance
 
@@ -88,6 +88,54 @@ class VoiceAnonymiser(Protocol):
         The record never contains the secret or anything drawn with it. Two methods with different
         output for the same secret must have different records: finished files are reused when the
         record is the same.
+        """
+
+
+@runtime_checkable
+class InvertibleAnonymiser(VoiceAnonymiser, Protocol):
+    """A method whose change of a recording is described by a few numbers and can be undone.
+
+    An attacker who has the method anonymises speech of its own, learns to recognise the numbers
+    from the result, and undoes the change in the speech it attacks. The card names the numbers
+    (:attr:`~sottovoce.anonymise.voice.card.MethodCard.inverse`).
+    """
+
+    def change_of(self, audio: Audio, rate: int, *, speaker: str, utterance: str) -> FloatArray:
+        """Return the numbers that describe what :meth:`transform` does to a recording.
+
+        Parameters
+        ----------
+        audio : ndarray of float32, shape (n,)
+            The original recording.
+        rate : int
+            Sample rate in Hz.
+        speaker : str
+            Id of the speaker.
+        utterance : str
+            Id of the utterance.
+
+        Returns
+        -------
+        ndarray of float64, shape (numbers,)
+            In the order of the card.
+        """
+
+    def undo(self, audio: Audio, rate: int, change: FloatArray) -> Audio:
+        """Return a recording with a change undone.
+
+        Parameters
+        ----------
+        audio : ndarray of float32, shape (n,)
+            An anonymised recording.
+        rate : int
+            Sample rate in Hz.
+        change : ndarray of float64, shape (numbers,)
+            The numbers of the change; values out of range are moved into it.
+
+        Returns
+        -------
+        ndarray of float32, shape (n,)
+            As many samples at the same rate and loudness.
         """
 
 

@@ -42,6 +42,10 @@ class Warp(NamedTuple):
         """Return h(ω)."""
         return quadratic(bilinear(omega, self.alpha), self.beta)
 
+    def inverse(self, omega: FloatArray) -> FloatArray:
+        """Return h⁻¹(ω), interpolated between the bins of an envelope."""
+        return np.asarray(np.interp(omega, self(_OMEGA), _OMEGA))
+
 
 def distortion(warp: Warp) -> float:
     """Compute the distortion D = ∫ |h(ω) − ω| dω over 0 … π.
@@ -129,6 +133,7 @@ class VoiceMask:
         fit="unused",
         draws=("warp", "target pitch"),
         per_utterance=("draw", "utterance"),
+        inverse=("alpha", "beta"),
     )
 
     def __init__(
@@ -181,6 +186,37 @@ class VoiceMask:
         pitch = self._pitch(speaker, utterance)
         return condition(lambda samples: mask(samples, warp, pitch), audio, rate)
 
+    def change_of(self, audio: Audio, rate: int, *, speaker: str, utterance: str) -> FloatArray:
+        """Return α and β of the warp of a recording.
+
+        Parameters
+        ----------
+        audio : ndarray of float32, shape (n,)
+            Ignored: the warp is drawn before anything is heard.
+        rate : int
+            Ignored.
+        speaker, utterance : str
+            Ids; the warp follows from them and the secret.
+        """
+        return np.array(self._warp(speaker, utterance))
+
+    def undo(self, audio: Audio, rate: int, change: FloatArray) -> Audio:
+        """Warp the frequency axis back. A pitch that was mapped stays as it is.
+
+        Parameters
+        ----------
+        audio : ndarray of float32, shape (n,)
+            An anonymised recording.
+        rate : int
+            Sample rate in Hz.
+        change : ndarray of float64, shape (2,)
+            α and β; they are moved into the range of the draws.
+        """
+        largest = ALPHA[1], BETA
+        alpha, beta = np.clip(change, np.negative(largest), largest).tolist()
+        omega = Warp(alpha, beta).inverse(_OMEGA)
+        return condition(lambda samples: _with_axis(samples, omega), audio, rate)
+
     def record(self) -> JsonObject:
         """Return method and settings."""
         return method_record(self.name, self.settings)
@@ -221,12 +257,19 @@ def mask(samples: FloatArray, warp: Warp, pitch: LogPitch | None = None) -> Floa
     ndarray of float64
         The changed signal, up to a few milliseconds longer.
     """
+    omega = warp(_OMEGA) if warp.alpha or warp.beta else None
+    return _with_axis(samples, omega, pitch)
+
+
+def _with_axis(
+    samples: FloatArray, omega: FloatArray | None, pitch: LogPitch | None = None
+) -> FloatArray:
+    """Read the spectra of a signal at other frequencies, or at their own where there are none."""
     voice = world.analyse(samples)
     f0, envelope, aperiodicity = voice.f0, voice.envelope, voice.aperiodicity
-    if warp.alpha or warp.beta:
-        warped = warp(_OMEGA)
-        envelope = np.exp(read_at(np.log(envelope), warped))
-        aperiodicity = read_at(aperiodicity, warped)
+    if omega is not None:
+        envelope = np.exp(read_at(np.log(envelope), omega))
+        aperiodicity = read_at(aperiodicity, omega)
     source = log_pitch(f0)
     if pitch is not None and source is not None:
         f0 = gaussian_pitch(f0, source, pitch)

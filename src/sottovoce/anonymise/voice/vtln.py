@@ -80,6 +80,7 @@ class Vtln:
         fit="optional",
         draws=("target speaker",),
         per_utterance=("selection", "rand"),
+        inverse=("warp",),
     )
 
     def __init__(
@@ -131,6 +132,54 @@ class Vtln:
         source = self._sources.get(speaker)
         target = self.targets[self.selection.target(speaker, utterance)]
         return condition(lambda samples: convert(samples, source, target), audio, rate)
+
+    def change_of(self, audio: Audio, rate: int, *, speaker: str, utterance: str) -> FloatArray:
+        """Return the mean α over the speech of a recording.
+
+        Parameters
+        ----------
+        audio : ndarray of float32, shape (n,)
+            The original recording, which decides how often each class of sounds occurs.
+        rate : int
+            Sample rate in Hz.
+        speaker, utterance : str
+            Ids, as for :meth:`transform`.
+        """
+        source = self._sources.get(speaker)
+        target = self.targets[self.selection.target(speaker, utterance)]
+        warps: list[FloatArray] = []
+
+        def measure(samples: FloatArray) -> FloatArray:
+            _, envelope = world.analyse_envelope(samples)
+            warps.append(frame_warps(envelope, source, target)[active_frames(envelope)])
+            return samples
+
+        condition(measure, audio, rate)
+        speech = np.concatenate([*warps, np.zeros(0)])
+        return np.array([speech.mean() if len(speech) else 0.0])
+
+    def undo(self, audio: Audio, rate: int, change: FloatArray) -> Audio:
+        """Warp all sounds back by one α. A pitch that was mapped stays as it is.
+
+        Parameters
+        ----------
+        audio : ndarray of float32, shape (n,)
+            An anonymised recording.
+        rate : int
+            Sample rate in Hz.
+        change : ndarray of float64, shape (1,)
+            The mean α; it is moved into the range that the method searches.
+        """
+        alpha = float(np.clip(change[0], GRID[0], GRID[-1]))
+        omega = power(axis(world.BINS), -alpha / (1 - alpha))  # the inverse of a power warp is one
+
+        def unwarp(samples: FloatArray) -> FloatArray:
+            voice = world.analyse(samples)
+            envelope = np.exp(read_at(np.log(voice.envelope), omega))
+            aperiodicity = read_at(voice.aperiodicity, omega)
+            return world.synthesise(world.Voice(voice.f0, envelope, aperiodicity))
+
+        return condition(unwarp, audio, rate)
 
     def record(self) -> JsonObject:
         """Return method, settings and the number of target speakers."""
@@ -187,16 +236,35 @@ def convert(samples: FloatArray, source: VoiceModel | None, target: VoiceModel) 
         The converted signal, up to a few milliseconds longer.
     """
     voice = world.analyse(samples)
-    log_envelope = np.log(voice.envelope)
-    speech = active_frames(voice.envelope)
-    shapes = spectral_shapes(log_envelope[speech])
-    classes = source.classes if source and len(source.classes) else k_means(shapes, CLASSES)
-    alpha = np.zeros(len(log_envelope))
-    if len(shapes):
-        alpha[speech] = find_warps(classes, target.classes)[nearest_centre(shapes, classes)]
-    alpha = uniform_filter1d(alpha, SMOOTHING, mode="nearest")
+    alpha = frame_warps(voice.envelope, source, target)
     omega = _FINE_WARPS[np.rint((alpha - FINE[0]) / (FINE[1] - FINE[0])).astype(np.intp)]
     pitch = source.pitch if source and source.pitch else log_pitch(voice.f0)
     f0 = gaussian_pitch(voice.f0, pitch, target.pitch) if pitch and target.pitch else voice.f0
-    envelope = np.exp(read_at(log_envelope, omega))
+    envelope = np.exp(read_at(np.log(voice.envelope), omega))
     return world.synthesise(world.Voice(f0, envelope, read_at(voice.aperiodicity, omega)))
+
+
+def frame_warps(envelope: FloatArray, source: VoiceModel | None, target: VoiceModel) -> FloatArray:
+    """Find the α of each frame that warps it towards a target speaker.
+
+    Parameters
+    ----------
+    envelope : ndarray of float64, shape (frames, 513)
+        Power spectra.
+    source : VoiceModel or None
+        The speaker; without it the speaker is learnt from these frames.
+    target : VoiceModel
+        The target speaker.
+
+    Returns
+    -------
+    ndarray of float64, shape (frames,)
+        Smoothed over time; 0 far from speech.
+    """
+    speech = active_frames(envelope)
+    shapes = spectral_shapes(np.log(envelope[speech]))
+    classes = source.classes if source and len(source.classes) else k_means(shapes, CLASSES)
+    alpha = np.zeros(len(envelope))
+    if len(shapes):
+        alpha[speech] = find_warps(classes, target.classes)[nearest_centre(shapes, classes)]
+    return np.asarray(uniform_filter1d(alpha, SMOOTHING, mode="nearest"))
