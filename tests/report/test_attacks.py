@@ -54,6 +54,7 @@ def record(name: str, *reasons: str) -> AttackRecord:
         representations=(),
         techniques=(),
         unavailable=(),
+        evidence=(),
     )
 
 

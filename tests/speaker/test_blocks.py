@@ -11,7 +11,7 @@ from signals import noise
 from sottovoce.core.errors import InputError
 from sottovoce.core.types import Audio, Vector
 from sottovoce.speaker.blocks import Block
-from sottovoce.speaker.concatenation import ConcatenatedEncoder, join_blocks
+from sottovoce.speaker.concatenation import ConcatenatedEncoder, join_blocks, select_block
 from sottovoce.speaker.embeddings import Embeddings
 from sottovoce.speaker.encoders import EncoderCard
 from sottovoce.speaker.readers import read_embeddings
@@ -39,7 +39,7 @@ def blocked(seed: int = 0) -> Embeddings:
 
 def test_a_block_is_its_columns_with_the_same_speakers() -> None:
     embeddings = blocked()
-    pitch = embeddings.block("pitch")
+    pitch = select_block(embeddings, "pitch")
     np.testing.assert_array_equal(pitch.vectors, embeddings.vectors[:, 3:])
     assert pitch.blocks == ()
     assert pitch.utterances is not None
@@ -93,7 +93,7 @@ def test_a_concatenated_encoder_names_its_blocks_and_everyone_it_was_trained_on(
 
 def test_joined_parts_equal_the_concatenated_encoder() -> None:
     whole = blocked()
-    parts = [whole.block(block.name) for block in BLOCKS]
+    parts = [select_block(whole, block.name) for block in BLOCKS]
     joined = join_blocks(BLOCKS, parts)
     assert joined.digest() == whole.digest()
     with raises_code("mismatch", InputError):

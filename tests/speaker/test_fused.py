@@ -9,6 +9,7 @@ from scipy.optimize import minimize
 
 from sottovoce.core.errors import TooFewError
 from sottovoce.speaker.blocks import Block
+from sottovoce.speaker.concatenation import select_block
 from sottovoce.speaker.embeddings import Embeddings
 from sottovoce.speaker.fused import Fused, fusion_weights
 from sottovoce.speaker.linkage import make_linkage
@@ -62,7 +63,7 @@ def test_informative_blocks_have_weights_and_noise_has_almost_none(fused: Fused)
 
 def _block_scores(fused: Fused, name: str, unseen: Embeddings) -> np.ndarray:
     part = next(part for part in fused.blocks if part.block.name == name)
-    vectors = unseen.block(name).vectors
+    vectors = select_block(unseen, name).vectors
     return part.linkage.enrol(vectors, 1) @ part.linkage.trial(vectors, 1).T
 
 
@@ -83,9 +84,9 @@ def test_scores_are_the_weighted_sum_of_the_blocks(fused: Fused) -> None:
 def test_fusion_beats_every_block_alone(fused: Fused) -> None:
     unseen = recordings(3, prefix="u")
     alone = [
-        separation(make_linkage("whitening", recordings(0).block(name), like=part), part)
+        separation(make_linkage("whitening", select_block(recordings(0), name), like=part), part)
         for name in ("voice", "pitch", "nothing")
-        for part in [unseen.block(name)]
+        for part in [select_block(unseen, name)]
     ]
     assert separation(fused, unseen) > max(alone)
 

@@ -188,6 +188,7 @@ def _row(
             Technique("frozen", "cosine", 0.2, 0.02, 0.31, chosen=False),
         ),
         unavailable=(UnavailableRepresentation("retrained", "install it"),),
+        evidence=(),
         trained=LinkageTraining("plda", {}, 5, 50, held_out_eer=0.01, training_eer=0.0),
         trust=_trust(weak),
         folder=folder,

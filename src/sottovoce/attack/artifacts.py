@@ -96,6 +96,7 @@ def attack_record(attack: Attack, sets: EmbeddingSets) -> AttackRecord:
         representations=tuple(other.representation for other in attack.candidates.speech),
         techniques=attack.techniques,
         unavailable=attack.candidates.unavailable,
+        evidence=attack.evidence,
         trial_list=None if sets.trials is None else describe_trials(sets.trials),
     )
 

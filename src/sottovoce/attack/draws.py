@@ -46,11 +46,23 @@ def anonymise_draws(
         What is anonymised, for the progress.
     """
     anonymised = []
-    for draw in range(1, draws + 1):
-        drawn = spec if draw == 1 else spec.per_utterance()
+    for draw, drawn in enumerate(drawn_specs(spec, draws), start=1):
         name = label if draw == 1 else f"{label}, draw {draw}"
         anonymised.append(cache.anonymise(speech, drawn, attackers_secret(seed, draw), name))
     return tuple(anonymised)
+
+
+def drawn_specs(spec: AnonymiserSpec, draws: int) -> list[AnonymiserSpec]:
+    """Return the anonymiser of each draw: the first as the operator's, then for each utterance.
+
+    Parameters
+    ----------
+    spec : AnonymiserSpec
+        The anonymiser as the operator uses it.
+    draws : int
+        How many, at least 1.
+    """
+    return [spec, *[spec.per_utterance()] * (draws - 1)]
 
 
 def join_draws(sets: Sequence[Embeddings]) -> Embeddings:
@@ -79,6 +91,7 @@ def join_draws(sets: Sequence[Embeddings]) -> Embeddings:
         utterances=np.concatenate([_ids(embeddings) for embeddings in kept]),
         gender=_joined([embeddings.gender for embeddings in kept]),
         draws=numbers,
+        blocks=first.blocks,
         name=first.name,
         origin=first.origin,
     )

@@ -10,13 +10,14 @@ import numpy as np
 
 from sottovoce.attack.advice import Effort, advise
 from sottovoce.attack.embedding_sets import EmbeddingSets, LinkedSpeech
+from sottovoce.attack.evidence_links import evidence_links
 from sottovoce.attack.knowledge import ATTACKERS, Attacker
 from sottovoce.attack.score import Over, ScoreTable
 from sottovoce.attack.techniques import Attempt, Candidates, choose, link, try_all
 from sottovoce.attack.training import Judging, LinkageTrainer, TrainedLinkage
 from sottovoce.attack.trust import judge
 from sottovoce.core.errors import SottovoceError, UsageError
-from sottovoce.findings import AttackSettings, Technique, Trust, TrustEvidence
+from sottovoce.findings import AttackSettings, EvidenceLink, Technique, Trust, TrustEvidence
 from sottovoce.measure import eer
 from sottovoce.measure.scores import Scores
 
@@ -56,6 +57,8 @@ class Attack:
     """All that it was chosen from."""
     techniques: tuple[Technique, ...]
     """Everything that was tried."""
+    evidence: tuple[EvidenceLink, ...]
+    """What each kind of evidence alone links."""
 
 
 def attack_originals(
@@ -140,6 +143,7 @@ def attack(
         best.linked,
         candidates,
         tuple(attempt.describe(chosen=attempt is best) for attempt in attempts),
+        evidence_links(attempts, settings, sets.trials),
     )
 
 

@@ -10,14 +10,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from sottovoce.anonymise.voice import METHODS, make_method
+from sottovoce.anonymise.voice.method import InvertibleAnonymiser
+from sottovoce.attack.draw_estimation import DrawEstimator
+from sottovoce.attack.draws import drawn_specs
 from sottovoce.attack.embedding_sets import EmbeddingSets, LinkedSpeech
+from sottovoce.attack.evidence import AvailableEvidence, available_evidence, with_evidence
 from sottovoce.attack.inputs import AttackInputs, check_encoder, embed_draws, prepare_speech
 from sottovoce.attack.knowledge import Attacker
 from sottovoce.attack.retraining import retrained_encoder
-from sottovoce.attack.speech import AnonymiserSpec, SpeechCache, SpeechSet
+from sottovoce.attack.speech import AnonymiserSpec, SpeechCache, SpeechSet, attackers_secret
 from sottovoce.attack.techniques import Candidates
+from sottovoce.attack.undoing import DrawnSpeech, UndoneEncoder, learn_draws
 from sottovoce.core.errors import MissingExtraError, TooFewError, UsageError
 from sottovoce.core.registry import Registry, did_you_mean
+from sottovoce.core.step_cache import Step, records_of
 from sottovoce.corpus.splits import partition_speakers
 from sottovoce.findings import (
     FROZEN,
@@ -28,7 +35,10 @@ from sottovoce.findings import (
     UnavailableRepresentation,
 )
 from sottovoce.speaker.encoders import ENCODERS, Encoder, WithoutPauses, make_encoder
+from sottovoce.speaker.linkage import LINKAGES
 
+WITH_EVIDENCE = "+evidence"
+"""End of the name of a representation that has pitch, rhythm, words and the like beside it."""
 TRAINING_SHARE = 0.75
 """Share of the training speakers that encoders are trained on; the others judge."""
 
@@ -43,6 +53,8 @@ class TrainingSpeech:
     """Recordings of the speakers to train on, before anonymisation."""
     drawn: tuple[SpeechSet, ...]
     """The same recordings in the form that this attacker trains on, one set per draw."""
+    fitted_on: SpeechSet
+    """Recordings of all training speakers, which the anonymiser was fitted on."""
     anonymiser: AnonymiserSpec | None
     """What made ``drawn``; None where the attacker trains on originals or has no anonymiser."""
     cache: SpeechCache
@@ -91,6 +103,42 @@ def _retrained(training: TrainingSpeech) -> Encoder | Unavailable:
 REPRESENTATIONS.add(
     "retrained",
     Representation("the default encoder, retrained on the attacker's training speech", _retrained),
+)
+
+
+def _undone(training: TrainingSpeech) -> Encoder | Unavailable:
+    """Learn to recognise the attacker's own draws, and undo what is recognised."""
+    spec = training.anonymiser
+    if spec is None:
+        return Unavailable("this attacker does not train on the output of an anonymiser")
+    if not METHODS[spec.method].card.inverse:
+        return Unavailable(f"{spec.method} declares no inverse")
+    methods = [
+        make_method(drawn.method, attackers_secret(training.seed, draw), **drawn.settings)
+        for draw, drawn in enumerate(drawn_specs(spec, len(training.drawn)), start=1)
+    ]
+    invertible = [method for method in methods if isinstance(method, InvertibleAnonymiser)]
+
+    def learn() -> DrawEstimator:
+        for method in invertible:
+            method.fit(training.fitted_on.corpus)
+        speech = zip(training.drawn, invertible, strict=True)
+        drawn = [DrawnSpeech(each.corpus, method) for each, method in speech]
+        return learn_draws(training.originals.corpus, drawn)
+
+    keys = [training.originals.key, [speech.key for speech in training.drawn]]
+    try:
+        estimator = training.cache.steps.get(_ESTIMATORS, keys, learn)
+    except TooFewError as error:
+        return Unavailable(str(error))
+    seen = frozenset(training.originals.corpus.speakers)
+    return UndoneEncoder(training.encoder, invertible[0], estimator, seen)
+
+
+_ESTIMATORS = Step("draws", records_of(DrawEstimator))
+"""Estimators of what the anonymiser did to a recording."""
+REPRESENTATIONS.add(
+    "undone", Representation("the encoder after undoing what the anonymiser did", _undone)
 )
 
 
@@ -155,18 +203,27 @@ def prepare_candidates(
         ``unavailable`` where the only representation that was asked for is not available.
     """
     names = list(REPRESENTATIONS) if settings.linkage == STRONGEST else [settings.encoder]
+    fused = settings.linkage in LINKAGES and LINKAGES[settings.linkage].for_blocks
+    evidence = _evidence(inputs) if fused or settings.linkage == STRONGEST else None
     training: TrainingSpeech | None = None
     speech, unavailable = [], []
     for name in names:
-        if name == FROZEN:
-            speech.append(_frozen(sets, attacker, settings, cache))
-            continue
-        training = training or _training_speech(inputs, attacker, settings, cache)
-        encoder = _make(name, training)
+        encoder: Encoder | Unavailable = cache.encoder
+        if name != FROZEN:
+            training = training or _training_speech(inputs, attacker, settings, cache)
+            encoder = _make(name, training)
         if isinstance(encoder, Unavailable):
             unavailable.append(UnavailableRepresentation(name, encoder.reason))
-        else:
+            continue
+        if name == FROZEN and not fused:
+            speech.append(_frozen(sets, attacker, settings, cache))
+        elif not fused:
             speech.append(_linked(name, encoder, inputs, attacker, settings, cache))
+        if evidence is not None:
+            joined, label = with_evidence(encoder, evidence), f"{name}{WITH_EVIDENCE}"
+            speech.append(_linked(label, joined, inputs, attacker, settings, cache))
+    missing = {} if evidence is None else evidence.missing
+    unavailable += [UnavailableRepresentation(*entry) for entry in missing.items()]
     if not speech:
         raise UsageError(
             f"encoder {settings.encoder}: not available to the {attacker.name} attacker: "
@@ -174,6 +231,10 @@ def prepare_candidates(
             code="unavailable",
         )
     return Candidates(tuple(speech), tuple(unavailable), tuple(REPRESENTATIONS))
+
+
+def _evidence(inputs: AttackInputs) -> AvailableEvidence:
+    return available_evidence({utterance.language for utterance in inputs.trial.corpus})
 
 
 def _make(name: str, training: TrainingSpeech) -> Encoder | Unavailable:
@@ -201,7 +262,8 @@ def _training_speech(
         cache.encoder,
         inputs.train.of_speakers(chosen.speakers),
         tuple(speech.of_speakers(chosen.speakers) for speech in drawn),
-        inputs.attackers_anonymiser(form),
+        inputs.train,
+        None if ("train", form) in inputs.prepared else inputs.attackers_anonymiser(form),
         cache,
         inputs.seed,
     )

@@ -24,6 +24,7 @@ from sottovoce.core.types import Progress, StageProgress
 from sottovoce.corpus.manifest import read_manifest
 from sottovoce.corpus.utterance import Corpus, Utterance
 from sottovoce.findings import Setting
+from sottovoce.speaker.concatenation import ConcatenatedEncoder, join_blocks
 from sottovoce.speaker.corpus_embedding import embed_corpus
 from sottovoce.speaker.embeddings import Embeddings
 from sottovoce.speaker.encoders import Encoder
@@ -245,6 +246,9 @@ class SpeechCache:
             Makes the vectors; default the encoder of the cache.
         """
         encoder = encoder or self.encoder
+        if isinstance(encoder, ConcatenatedEncoder):  # each part is embedded once, for all uses
+            parts = [self.embed(speech, label, encoder=part) for part in encoder.parts]
+            return join_blocks(encoder.blocks, parts)
         inputs = [speech.key, encoder.card.sha256]
 
         def compute() -> str:

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sottovoce.attack.score import ScoreTable, score_all
 from sottovoce.core.errors import SottovoceError, TooFewError, UsageError
@@ -22,6 +21,7 @@ from sottovoce.findings import STRONGEST, LinkageTraining
 from sottovoce.measure import eer, min_cllr
 from sottovoce.measure.scores import Scores
 from sottovoce.speaker.embeddings import Embeddings
+from sottovoce.speaker.judging import judging_halves
 from sottovoce.speaker.linkage import LINKAGES, Settings, make_linkage
 from sottovoce.speaker.linkage_functions import LinkageFunction
 
@@ -51,9 +51,18 @@ class TrainedLinkage:
         return self.record.name
 
 
-def linkages_tried_by_best() -> list[str]:
-    """Return the linkage functions that :data:`BEST` tries, third-party ones included."""
-    return [name for name in LINKAGES if LINKAGES[name].tried_by_best]
+def linkages_tried_by_best(*, blocks: bool = False) -> list[str]:
+    """Return the linkage functions that :data:`BEST` tries, third-party ones included.
+
+    Parameters
+    ----------
+    blocks : bool, default False
+        Whether vectors are made of several kinds of evidence.
+    """
+    kinds = {name: LINKAGES[name] for name in LINKAGES}
+    return [
+        name for name, kind in kinds.items() if kind.tried_by_best and kind.for_blocks == blocks
+    ]
 
 
 def check_linkage_name(name: str) -> None:
@@ -157,7 +166,7 @@ class LinkageTrainer:
             If they suffice for none.
         """
         trained, shortage = [], None
-        for name in linkages_tried_by_best():
+        for name in linkages_tried_by_best(blocks=bool(train.blocks)):
             try:
                 trained.append(self.train(name, train, judging))
             except TooFewError as error:
@@ -231,39 +240,14 @@ def _held_out_scores(
 def _split_scores(
     embeddings: Embeddings, speakers: IntArray, linkage: LinkageFunction, judging: Judging
 ) -> ScoreTable | None:
-    """Speakers against themselves and each other, half of the recordings of each enrolled.
-
-    No recording is on both sides, whatever its draw. Trials are of the first draw, which is made as
-    the operator makes it; across draws, what is enrolled is of the others.
-    """
-    rng = np.random.default_rng(judging.seed)
-    recordings, tried_draw, enrolled_draw = _sides(embeddings, judging.across_draws)
-    enrol, trial = [], []
-    for speaker in speakers:
-        of_speaker = embeddings.speakers == speaker
-        shuffled = rng.permutation(np.unique(recordings[of_speaker]))
-        first_half = np.isin(recordings, shuffled[: len(shuffled) // 2])
-        if len(shuffled) >= 2:
-            enrol.append(np.flatnonzero(of_speaker & first_half & enrolled_draw))
-            trial.append(np.flatnonzero(of_speaker & ~first_half & tried_draw))
-    if len(enrol) < 2:
+    """Speakers against themselves and each other, half of the recordings of each enrolled."""
+    halves = judging_halves(
+        embeddings, speakers, across_draws=judging.across_draws, seed=judging.seed
+    )
+    if halves is None:
         return None
-    enrolled, tried = (embeddings.rows(np.sort(np.concatenate(side))) for side in (enrol, trial))
+    enrolled, tried = (embeddings.rows(half) for half in halves)
     return score_all(enrolled, tried, linkage)
-
-
-Mask = NDArray[np.bool_]
-
-
-def _sides(embeddings: Embeddings, across_draws: bool) -> tuple[IntArray, Mask, Mask]:
-    """The recording of each vector, and which vectors may be tried and which enrolled."""
-    everything = np.ones(len(embeddings), np.bool_)
-    draws, ids = embeddings.draws, embeddings.utterances
-    if draws is None or ids is None:
-        return np.arange(len(embeddings)), everything, everything
-    recordings = np.unique(ids, return_inverse=True)[1].astype(np.int64)
-    first = draws == 1
-    return recordings, first, ~first if across_draws and not first.all() else first
 
 
 def _eer(table: ScoreTable | None) -> float | None:

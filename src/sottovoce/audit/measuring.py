@@ -151,6 +151,7 @@ def attack_row(
         linked_with=record.trained.name,
         techniques=record.techniques,
         unavailable=record.unavailable,
+        evidence=record.evidence,
         trained=record.trained,
         trust=record.trust,
         folder=folder.as_posix(),

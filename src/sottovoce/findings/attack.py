@@ -154,6 +154,35 @@ class Technique(Record):
 
 
 @dataclass(frozen=True, slots=True)
+class EvidenceLink(Record):
+    """What one kind of evidence alone links, under the attacker that fuses all kinds."""
+
+    name: str
+    """Such as ``pitch``; the voice has the name of its encoder."""
+    phrase: str
+    """What links, for sentences and tables."""
+    caution: str
+    """What else than the speaker may be behind a link; empty if nothing is known."""
+    dimension: int
+    """Number of values that describe a recording."""
+    linkage: str
+    """The linkage function that suits it best on held-out training speakers."""
+    share: float
+    """How much it decides of the fused score, from 0 to 1; all kinds together 1."""
+    held_out_eer: float | None
+    """On training speakers that it was not trained on."""
+    eer: float
+    """On the attacked trials."""
+    d_sys: float | None
+    """On the attacked trials; None where there are too few."""
+    top_1: float
+    """Share of trials whose speaker has the highest score of all that are enrolled; equal scores
+    count in part."""
+    chance: float
+    """``top_1`` of a guess."""
+
+
+@dataclass(frozen=True, slots=True)
 class UnavailableRepresentation(Record):
     """A representation that an attacker did not have, and why."""
 
@@ -197,6 +226,8 @@ class AttackRecord(Record):
     techniques: tuple[Technique, ...]
     """Everything that was tried, in all representations."""
     unavailable: tuple[UnavailableRepresentation, ...]
+    evidence: tuple[EvidenceLink, ...]
+    """What each kind of evidence alone links; empty where nothing was fused."""
     trial_list: TrialListDescription | None = optional()
     """The list of pairs, if not every enrolled speaker was compared with every trial."""
 

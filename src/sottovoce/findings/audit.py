@@ -9,6 +9,7 @@ from sottovoce.core.records import Record, optional
 from sottovoce.findings.attack import (
     AttributeInference,
     EncoderDescription,
+    EvidenceLink,
     Groups,
     LinkageTraining,
     Setting,
@@ -114,6 +115,8 @@ class AttackRow(Record):
     techniques: tuple[Technique, ...]
     """Everything that was tried; the chosen one is marked."""
     unavailable: tuple[UnavailableRepresentation, ...]
+    evidence: tuple[EvidenceLink, ...]
+    """What each kind of evidence alone links; empty where nothing was fused."""
     trained: LinkageTraining
     trust: Trust
     folder: str

@@ -15,6 +15,7 @@ from sottovoce.findings import (
     ScoreSummary,
 )
 from sottovoce.report.audit_verdicts import technique_name
+from sottovoce.report.evidence import evidence_sentences, evidence_table
 from sottovoce.report.formats import counted
 from sottovoce.report.tables import Column, Table
 from sottovoce.report.terminal import Terminal
@@ -41,6 +42,10 @@ def print_attacks(
     """
     terminal = Terminal()
     terminal.table(_attack_table(records))
+    for record in records:
+        if record.evidence:
+            terminal.line()
+            terminal.table(evidence_table(record.evidence, record.attacker.name))
     terminal.line()
     terminal.bullets((*_attack_remarks(records), *_attribute_remarks(attributes), *notes))
 
@@ -67,11 +72,17 @@ def _attack_table(records: Sequence[AttackRecord]) -> Table:
 
 
 def _attack_remarks(records: Sequence[AttackRecord]) -> list[str]:
-    return [
+    doubts = [
         f"{record.attacker.name} is not trustworthy: {reason}"
         for record in records
         for reason in record.trust.reasons
     ]
+    leaks = [
+        f"{record.attacker.name}: {sentence[0].lower()}{sentence[1:]}"
+        for record in records
+        for sentence in evidence_sentences(record.evidence)
+    ]
+    return doubts + leaks
 
 
 def _attribute_remarks(attributes: Mapping[str, AttributeInference | NotMeasured]) -> list[str]:

@@ -37,6 +37,7 @@ from sottovoce.report.audit_verdicts import (
     rows_by_anonymiser,
     trust_sentences,
 )
+from sottovoce.report.evidence import evidence_sentences, evidence_table
 from sottovoce.report.formats import counted, percent
 from sottovoce.report.html import Markup, bullets, element, folded, joined, mark
 from sottovoce.report.panels import (
@@ -101,6 +102,7 @@ def _attack(findings: AuditFindings, row: AttackRow, *, is_open: bool) -> Markup
         folded("All measures of the scores", measures_table(row.scores).to_html()),
         element("div", *_panels(findings, row), class_="figures"),
         None if groups is None else groups.to_html(),
+        *_evidence(row),
         element("p", " ".join(attributes)) if attributes else None,
         folded("What was tried", techniques_table(row).to_html()),
         folded(
@@ -113,6 +115,14 @@ def _attack(findings: AuditFindings, row: AttackRow, *, is_open: bool) -> Markup
         is_open=is_open,
         class_="row",
     )
+
+
+def _evidence(row: AttackRow) -> list[Markup | None]:
+    """What each kind of evidence alone links; nothing where none was fused."""
+    if not row.evidence:
+        return []
+    sentences = [f"{sentence}." for sentence in evidence_sentences(row.evidence)]
+    return [evidence_table(row.evidence, row.attacker).to_html(), bullets(sentences)]
 
 
 def _attack_heading(row: AttackRow) -> Markup:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from sottovoce.core.errors import InputError
 from sottovoce.core.types import Audio, Vector
 from sottovoce.signal.fbank import RATE
-from sottovoce.speaker.blocks import Block
+from sottovoce.speaker.blocks import Block, block_columns
 from sottovoce.speaker.embeddings import Embeddings
 from sottovoce.speaker.encoders import Encoder, EncoderCard
 
@@ -27,7 +28,10 @@ class ConcatenatedEncoder:
     def __init__(self, parts: Sequence[Encoder]) -> None:
         self.parts = tuple(parts)
         """The encoders, which a cache may run one by one (see :func:`join_blocks`)."""
-        self.card = _joined_card([part.card for part in self.parts])
+        cards = [part.card for part in self.parts]
+        self.blocks = tuple(Block(card.name, card.dimension) for card in cards)
+        """Name and dimension of the vectors of each part."""
+        self.card = _joined_card(cards, self.blocks)
 
     @property
     def trained_on(self) -> frozenset[str]:
@@ -47,14 +51,14 @@ class ConcatenatedEncoder:
         return np.concatenate([part.embed(audio, rate) for part in self.parts])
 
 
-def _joined_card(cards: Sequence[EncoderCard]) -> EncoderCard:
+def _joined_card(cards: Sequence[EncoderCard], blocks: tuple[Block, ...]) -> EncoderCard:
     return EncoderCard(
         name=" + ".join(card.name for card in cards),
         dimension=sum(card.dimension for card in cards),
         licence="; ".join(dict.fromkeys(card.licence for card in cards)),
         origin="; ".join(dict.fromkeys(card.origin for card in cards)),
         sha256=hashlib.sha256(" ".join(card.sha256 for card in cards).encode()).hexdigest(),
-        blocks=tuple(Block(card.name, card.dimension) for card in cards),
+        blocks=blocks,
     )
 
 
@@ -89,10 +93,27 @@ def join_blocks(blocks: Sequence[Block], sets: Sequence[Embeddings]) -> Embeddin
         first.names[first.speakers],
         utterances=first.utterances,
         gender=first.gender,
+        draws=first.draws,
         blocks=blocks,
         name=first.name,
         origin=first.origin,
     )
+
+
+def select_block(embeddings: Embeddings, name: str) -> Embeddings:
+    """Return the vectors of one block alone.
+
+    Parameters
+    ----------
+    embeddings : Embeddings
+        Vectors made of blocks.
+    name : str
+        Name of one of its blocks.
+    """
+    columns = next(at for block, at in block_columns(embeddings.blocks) if block.name == name)
+    vectors = np.ascontiguousarray(embeddings.vectors[:, columns])
+    origin = f"{embeddings.origin} ({name})"
+    return replace(embeddings, vectors=vectors, origin=origin, blocks=())
 
 
 def _same_ids(first: Embeddings, second: Embeddings) -> bool:

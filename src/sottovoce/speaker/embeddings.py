@@ -6,7 +6,7 @@ import hashlib
 import io
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
@@ -19,7 +19,7 @@ from sottovoce.core.errors import InputError, first_few
 from sottovoce.core.files import write_bytes
 from sottovoce.core.records import JsonObject
 from sottovoce.core.types import FloatArray, IntArray, Names, RealArray, Vectors
-from sottovoce.speaker.blocks import Block, block_arrays, block_columns, check_blocks
+from sottovoce.speaker.blocks import Block, block_arrays, check_blocks
 
 SMALLEST, LARGEST = 1e-15, 1e17
 """Limits of the largest entry of a vector; squares and their sums are precise in float32 there."""
@@ -146,18 +146,6 @@ class Embeddings:
             name=self.name,
             origin=self.origin,
         )
-
-    def block(self, name: str) -> Embeddings:
-        """Return the vectors of one block alone.
-
-        Parameters
-        ----------
-        name : str
-            Name of a block of :attr:`blocks`.
-        """
-        columns = next(at for block, at in block_columns(self.blocks) if block.name == name)
-        vectors = np.ascontiguousarray(self.vectors[:, columns])
-        return replace(self, vectors=vectors, origin=f"{self.origin} ({name})", blocks=())
 
     def of_speakers(self, speakers: IntArray) -> Embeddings:
         """Return all vectors of some speakers, in their present order.

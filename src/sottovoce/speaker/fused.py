@@ -23,7 +23,9 @@ from scipy.special import expit
 from sottovoce.core.errors import TooFewError
 from sottovoce.core.types import FloatArray, IntArray, Vectors
 from sottovoce.speaker.blocks import Block, block_columns
+from sottovoce.speaker.concatenation import select_block
 from sottovoce.speaker.embeddings import Embeddings, speaker_means
+from sottovoce.speaker.judging import judging_halves
 from sottovoce.speaker.linkage_functions import Counts, LinkageFunction
 
 FOLDS = 4
@@ -100,7 +102,9 @@ class Fused:
         return np.hstack(rows)
 
 
-def fit_fused(train: Embeddings, trainers: Sequence[Trainer]) -> Fused:
+def fit_fused(
+    train: Embeddings, trainers: Sequence[Trainer], *, across_draws: bool = True
+) -> Fused:
     """Train a linkage function for each block and the weights of their scores.
 
     Parameters
@@ -110,20 +114,25 @@ def fit_fused(train: Embeddings, trainers: Sequence[Trainer]) -> Fused:
     trainers : sequence of callable
         Each trains a linkage function; for each block the one with the smallest loss on held-out
         speakers is taken.
+    across_draws : bool, default True
+        Whether held-out pairs come from different draws, where there are several: so it is for an
+        attacker who does not know the operator's draws.
 
     Raises
     ------
     TooFewError
         If there are too few speakers to hold some out.
     """
-    folds = list(_folds(train))
+    folds = list(_folds(train, across_draws))
     if len(folds) < FOLDS:
         raise TooFewError(
             f"{train.origin}: {len(train.names):,} training speakers; fusion holds a quarter of "
             f"them out and needs at least {2 * FOLDS} with two recordings each: add some"
         )
     mated = np.concatenate([fold.mated.ravel() for fold in folds])
-    parts = [(block, at, train.block(block.name)) for block, at in block_columns(train.blocks)]
+    parts = [
+        (block, at, select_block(train, block.name)) for block, at in block_columns(train.blocks)
+    ]
     if not parts:
         parts = [(Block(WHOLE, train.dimension), slice(None), train)]
     chosen = [_best_trainer(part, folds, trainers, mated) for _, _, part in parts]
@@ -149,26 +158,24 @@ class _Fold:
     """Held-out speakers × trials."""
 
 
-def _folds(train: Embeddings) -> Iterator[_Fold]:
-    """Hold a quarter of the speakers out in turns; the first half of their recordings is enrolled.
+def _folds(train: Embeddings, across_draws: bool) -> Iterator[_Fold]:
+    """Hold a quarter of the speakers out in turns.
 
     The order of the speakers is drawn, with a fixed seed: names often go by corpus or gender.
     """
     order = np.random.default_rng(0).permutation(len(train.names))
     for fold in range(FOLDS):
-        rows = [np.flatnonzero(train.speakers == speaker) for speaker in order[fold::FOLDS]]
-        halves = [(each[: len(each) // 2], each[len(each) // 2 :]) for each in rows]
-        usable = [(enrol, trial) for enrol, trial in halves if len(enrol)]
-        if len(usable) < 2:
-            return
-        enrol, trial = (np.concatenate(side) for side in zip(*usable, strict=True))
-        enrolled = np.unique(train.speakers[enrol])
-        yield _Fold(
-            np.flatnonzero(~np.isin(train.speakers, order[fold::FOLDS])),
-            enrol,
-            trial,
-            enrolled[:, None] == train.speakers[trial],
-        )
+        held_out = order[fold::FOLDS]
+        halves = judging_halves(train, held_out, across_draws=across_draws, seed=0)
+        if halves is not None:
+            enrol, trial = halves
+            enrolled = np.unique(train.speakers[enrol])
+            yield _Fold(
+                np.flatnonzero(~np.isin(train.speakers, held_out)),
+                enrol,
+                trial,
+                enrolled[:, None] == train.speakers[trial],
+            )
 
 
 def _best_trainer(

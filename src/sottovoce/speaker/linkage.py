@@ -53,9 +53,11 @@ class LinkageKind:
     """Names of the settings that a user may give, such as ``lda``."""
     tried_by_best: bool = True
     """Whether the choice ``best`` of an attack tries this kind."""
+    for_blocks: bool = False
+    """Whether it is for vectors that are made of several kinds of evidence, and not for others."""
     fusion_settings: tuple[Settings, ...] | None = None
     """Settings that ``fused`` tries for each block; None for ``candidate_settings``. Fusion trains
-    for every block and fold, so a kind that is slow to train gives few."""
+    for every block and fold, so a kind that is slow to train gives few or none."""
 
 
 def make_linkage(
@@ -117,17 +119,19 @@ def _fit_plda(train: Embeddings, **settings: float) -> LinkageFunction:
     return fit(train, **settings)
 
 
-def _fit_fused(train: Embeddings) -> Fused:
-    """Train for each block every linkage function that an attacker tries, with all settings."""
-    kinds = [LINKAGES[name] for name in LINKAGES if LINKAGES[name].tried_by_best]
-    return fit_fused(
-        train,
-        [
-            partial(kind.fit, **settings)
-            for kind in kinds
-            for settings in kind.fusion_settings or kind.candidate_settings
-        ],
-    )
+def _fit_fused(train: Embeddings, within_draws: float = 0) -> Fused:
+    """Try for each block the linkage functions that an attacker tries for one kind of vector."""
+    trainers = [
+        partial(kind.fit, **settings)
+        for kind in (LINKAGES[name] for name in LINKAGES)
+        if kind.tried_by_best and not kind.for_blocks
+        for settings in _fusion_settings(kind)
+    ]
+    return fit_fused(train, trainers, across_draws=not within_draws)
+
+
+def _fusion_settings(kind: LinkageKind) -> tuple[Settings, ...]:
+    return kind.candidate_settings if kind.fusion_settings is None else kind.fusion_settings
 
 
 _SHRINKAGES = (0.2, 0.5, 0.8, 0.95)
@@ -171,7 +175,7 @@ LINKAGES.add(
             for shrinkage in (0.5, 0.9)
             for penalty in (0.1, 1.0)
         ),
-        fusion_settings=({"shrinkage": 0.9, "penalty": 1.0},),
+        fusion_settings=(),
     ),
 )
 LINKAGES.add(
@@ -194,6 +198,7 @@ LINKAGES.add(
         "suits it",
         _fit_fused,
         needs_training=True,
-        tried_by_best=False,  # it tries all others itself
+        candidate_settings=({"within_draws": 0}, {"within_draws": 1}),
+        for_blocks=True,
     ),
 )
