@@ -11,7 +11,8 @@ from error_codes import raises_code
 from small_speech import Bands, small_corpus
 
 from sottovoce.attack.artifacts import read_attack
-from sottovoce.attack.evidence import AvailableEvidence, EvidenceEncoder
+from sottovoce.attack.evidence import AvailableEvidence
+from sottovoce.attack.evidence.block import EvidenceEncoder
 from sottovoce.attack.evidence.energy import Energy
 from sottovoce.attack.evidence.rhythm import Rhythm
 from sottovoce.attack.evidence_links import top_1
