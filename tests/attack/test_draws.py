@@ -11,9 +11,10 @@ from error_codes import raises_code
 from sottovoce.attack.draws import first_draws, join_draws, number_of_draws
 from sottovoce.attack.score import ScoreTable, score_all
 from sottovoce.attack.speech import AnonymiserSpec, attackers_secret, operators_secret
-from sottovoce.attack.training import Judging, LinkageTrainer, _sides, _split_scores
+from sottovoce.attack.training import Judging, LinkageTrainer, _split_scores
 from sottovoce.core.types import FloatArray
 from sottovoce.speaker.embeddings import Embeddings
+from sottovoce.speaker.judging import _sides
 from sottovoce.speaker.linkage_functions import Cosine
 from sottovoce.speaker.readers import read_embeddings
 
