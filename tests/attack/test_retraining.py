@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,7 +27,7 @@ needs_torch = pytest.mark.skipif(
 def training_speech(folder: Path, speakers: int) -> TrainingSpeech:
     speech = SpeechSet.of(small_corpus(folder / "t", speakers, 2, "t", seconds=0.375))
     cache = SpeechCache(folder / "out", campplus())
-    return TrainingSpeech(campplus(), speech, (speech,), None, cache, 0)
+    return TrainingSpeech(campplus(), speech, (speech,), speech, None, cache, 0)
 
 
 def test_the_extra_is_named_where_it_is_missing(
@@ -76,9 +77,7 @@ def test_pauses_are_removed_as_for_the_encoder_of_the_study(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     training = training_speech(tmp_path, 6)
-    without = TrainingSpeech(
-        WithoutPauses(training.encoder), training.originals, training.drawn, None, training.cache, 0
-    )
+    without = replace(training, encoder=WithoutPauses(training.encoder))
     monkeypatch.setattr("sottovoce.attack.representation.retrained_encoder", lambda *_: campplus())
     assert isinstance(REPRESENTATIONS["retrained"].make(training), OnnxEncoder)
     assert isinstance(REPRESENTATIONS["retrained"].make(without), WithoutPauses)
