@@ -36,6 +36,12 @@ def test_the_files_of_an_audit(audit: Path) -> None:
         assert row.curves.eer == row.scores.measures["eer"].value
         assert row.reidentification.linkability[0].chance == 0.25
     assert [originals.linkage for originals in findings.originals] == ["cosine"]
+    (attackers,) = findings.comparisons
+    assert (attackers.subject, attackers.under) == ("attackers", "mcadams")
+    assert [part.name for part in attackers.scores.sets] == [f"{a}, cosine" for a in ATTACKERS]
+    assert attackers.scores.paired_by == "trial"  # of four speakers
+    assert attackers.scores.same_trials
+    assert len(attackers.scores.differences["eer"]) == len(attackers.linkability) == 3
     assert (audit / findings.anonymisers[0].speech / "manifest.csv").is_file()
     assert "<script" not in (audit / "report.html").read_text()
     provenance = read_provenance(audit)
@@ -177,7 +183,13 @@ def test_audits_side_by_side(
     assert run(["compare", str(audit), str(other), "--json", str(tmp_path / "both.json")]) == 0
     table = capsys.readouterr().out
     assert table.count("semi-informed") == 2 and "other" in table
-    assert len(json.loads((tmp_path / "both.json").read_text())["rows"]) == 2 * len(ATTACKERS)
+    assert "Which protects better" in table and "undecided" in table
+    both = json.loads((tmp_path / "both.json").read_text())
+    assert len(both["rows"]) == 2 * len(ATTACKERS)
+    subjects = [comparison["subject"] for comparison in both["comparisons"]]
+    assert subjects == ["anonymisers"] * len(ATTACKERS) + ["attackers"] * 2
+    for pairs in both["comparisons"][0]["scores"]["differences"].values():
+        assert all(pair["value"] == 0 for pair in pairs)  # the second audit is a copy
 
 
 def check_kills(corpus: Path, expected: bytes, folder: Path, times: int, longest: float) -> None:

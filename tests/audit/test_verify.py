@@ -45,7 +45,7 @@ def test_an_audit_follows_from_its_embeddings(
 ) -> None:
     assert run(["audit", "verify", str(audit)]) == 0
     printed = capsys.readouterr().out
-    assert "trust, measures, similarity, limits, measures.parquet, attributes and groups" in printed
+    assert "trust, measures, comparisons, similarity, limits, measures.parquet, attributes and groups" in printed
     assert "Not checked: whether the embeddings are those of the recordings; utility" in printed
     assert run(["audit", "verify", str(audit), "--json"]) == 0
     verification = json.loads(capsys.readouterr().out)
@@ -75,6 +75,7 @@ def test_every_changed_figure_is_found(copy: Path, capsys: pytest.CaptureFixture
                 "exceeded": False,
             }
         )
+        findings["comparisons"][0]["scores"]["differences"]["eer"][0]["value"] = 0.5
         findings["confidence"] = 0.99
         findings["name"] = "another"
         findings["corpus"]["attacked_speakers"] = 400
@@ -94,6 +95,7 @@ def test_every_changed_figure_is_found(copy: Path, capsys: pytest.CaptureFixture
         "rows.1.groups.gender.f.speakers",
         "rows.1.attributes.gender.accuracy",
         "originals.0.scores.measures.eer.value",
+        "comparisons.0.scores.differences.eer.0.value",
         "anonymisers.0.similarity.deid",
         "limits",
         "confidence",

@@ -20,6 +20,7 @@ from sottovoce.audit.corpora import (
     open_outside,
     vet,
 )
+from sottovoce.audit.differences import COMPARED, LocatedRow, compare_rows
 from sottovoce.audit.measuring import similarity_of_trials
 from sottovoce.audit.study import Study
 from sottovoce.audit.utility import UtilityMeter, sample_utterances
@@ -38,6 +39,7 @@ from sottovoce.findings import (
     Example,
     NotMeasured,
     OriginalsFinding,
+    RowsComparison,
     Similarity,
     UtilityEstimate,
 )
@@ -58,6 +60,7 @@ class _SimilarityResult(Record):
 
 
 _SIMILARITY = Step("similarity", records_of(_SimilarityResult))
+_COMPARISONS = Step("comparisons", records_of(tuple[RowsComparison, ...]))
 _UTILITY = Step("utility", records_of(dict[str, UtilityEstimate]))
 
 UtterancePair = tuple[Utterance, Utterance]
@@ -162,6 +165,7 @@ class _Run:
                 result for limit in self.study.parsed_limits for result in limit.check(rows)
             ),
             not_tested=NOT_TESTED,
+            comparisons=self._comparisons(rows),
             trial_list=self.trial_list,
         )
 
@@ -264,6 +268,21 @@ class _Run:
                 self.study.seed,
                 self.meter.availability(),
             ]
+        )
+
+    def _comparisons(self, rows: list[AttackRow]) -> tuple[RowsComparison, ...]:
+        located = [LocatedRow(row, self.folder) for row in rows]
+        names = [(row.anonymiser, row.attack, row.row.folder) for row in located]
+        study = self.study
+        return self.steps.get(
+            _COMPARISONS,
+            [names, COMPARED, study.lengths, study.populations, study.interval, study.seed],
+            lambda: compare_rows(
+                located,
+                interval=study.interval,
+                seed=study.seed,
+                progress=self._stage("comparing attacks"),
+            ),
         )
 
     def _stage(self, label: str) -> Progress:

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from sottovoce.attack.attributes import infer_attributes
 from sottovoce.attack.trial_pairs import describe_trials
 from sottovoce.audit.comparing import compare, compare_tables, read_table
+from sottovoce.audit.differences import LocatedRow, compare_rows
 from sottovoce.audit.measuring import group_risks, similarity_of_trials
 from sottovoce.audit.replay import Replay
 from sottovoce.audit.study import Study
@@ -30,7 +31,7 @@ from sottovoce.findings.files import (
     read_provenance,
 )
 
-CHECKED = ("scores", "attacks", "trust", "measures", "similarity", "limits", TABLE)
+CHECKED = ("scores", "attacks", "trust", "measures", "comparisons", "similarity", "limits", TABLE)
 """What follows from the stored embeddings."""
 UNCHECKED = (
     "whether the embeddings are those of the recordings",
@@ -100,6 +101,12 @@ class _Verifier:
             for number, stored in enumerate(self.findings.originals)
         ]
         differences += compare(self.findings.originals, originals, "originals")
+        comparisons = compare_rows(
+            [LocatedRow(row, self.folder) for row in rows],
+            interval=self.study.interval,
+            seed=self.study.seed,
+        )
+        differences += compare(self.findings.comparisons, comparisons, "comparisons")
         labelled, missing_manifest = self._compare_speech(rows)
         differences += labelled
         results = [result for limit in self.study.parsed_limits for result in limit.check(rows)]

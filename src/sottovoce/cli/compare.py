@@ -19,6 +19,7 @@ from sottovoce.cli.options import (
     write_json,
 )
 from sottovoce.core.files import without_ending
+from sottovoce.core.records import to_json
 
 MAX_SETS = 6
 """More lines than this cannot be distinguished in a figure."""
@@ -73,7 +74,7 @@ def command(
     if audits and (trials or utt2spk):
         raise click.UsageError("audits have their own trials; leave --trials and --utt2spk out")
     if len(audits) == len(scores):
-        _compare_audits(scores, json_to)
+        _compare_audits(scores, None if no_interval else interval, seed, json_to)
         return
     if audits:
         raise click.UsageError(
@@ -149,21 +150,38 @@ def _trials_of_each(scores: tuple[Path, ...], trials: tuple[Path, ...]) -> tuple
     return (trials[0] if trials else None,) * len(scores)
 
 
-def _compare_audits(folders: tuple[Path, ...], json_to: str | None) -> None:
-    """Show the rows of several audits in one table."""
+def _compare_audits(
+    folders: tuple[Path, ...], interval: float | None, seed: int, json_to: str | None
+) -> None:
+    """Show the rows of several audits in one table, and how much they differ."""
+    from sottovoce.audit.differences import LocatedRow, compare_rows
     from sottovoce.findings.files import read_findings
     from sottovoce.report.attacks import print_audits
+    from sottovoce.report.comparisons import print_rows_comparisons
 
-    named = dict(zip(distinct_names(folders), map(read_findings, folders), strict=True))
+    names = distinct_names(folders)
+    named = dict(zip(names, map(read_findings, folders), strict=True))
+    located = [
+        LocatedRow(row, folder, name if len(names) > 1 else "")
+        for name, folder in zip(names, folders, strict=True)
+        for row in named[name].rows
+    ]
+    with progress_bar("differences") as progress:
+        comparisons = (
+            ()
+            if interval is None
+            else compare_rows(located, interval=interval, seed=seed, progress=progress)
+        )
     if json_to is not None:
         rows = [
             {"audit": name, **row.to_dict()}
             for name, findings in named.items()
             for row in findings.rows
         ]
-        write_json({"rows": rows}, json_to)
+        write_json({"rows": rows, "comparisons": to_json(comparisons)}, json_to)
     if json_to != "-":
         print_audits(named)
+        print_rows_comparisons(comparisons)
 
 
 def distinct_names(paths: tuple[Path, ...]) -> list[str]:

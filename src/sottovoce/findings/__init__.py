@@ -45,7 +45,12 @@ from sottovoce.findings.audit import (
     Utility,
     UtilityEstimate,
 )
-from sottovoce.findings.comparison import ComparedSet, Comparison, PairedDifference
+from sottovoce.findings.comparison import (
+    ComparedSet,
+    Comparison,
+    PairedDifference,
+    RowsComparison,
+)
 from sottovoce.findings.reidentification import (
     CurvePoint,
     ExcludedSpeakers,
@@ -118,6 +123,7 @@ __all__ = [
     "Reidentification",
     "RepresentationDescription",
     "Resampling",
+    "RowsComparison",
     "ScoreCurves",
     "ScoreHistogram",
     "ScoreSummary",

@@ -18,6 +18,7 @@ from sottovoce.findings.attack import (
     Trust,
     UnavailableRepresentation,
 )
+from sottovoce.findings.comparison import RowsComparison
 from sottovoce.findings.reidentification import Reidentification
 from sottovoce.findings.scores import NotMeasured, ScoreCurves, ScoreSummary
 from sottovoce.findings.similarity import Similarity
@@ -221,6 +222,8 @@ class AuditFindings(Record):
     anonymisers: tuple[AnonymiserFinding, ...]
     limits: tuple[LimitResult, ...]
     not_tested: tuple[str, ...]
+    comparisons: tuple[RowsComparison, ...] = ()
+    """Anonymisers under the same attacker, then attackers on the same anonymiser."""
     trial_list: TrialListDescription | None = optional()
     """The list of pairs that score measures rest on, if the study names one."""
     format: int = field(default=FORMAT)

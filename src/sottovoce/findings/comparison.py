@@ -65,3 +65,16 @@ class Comparison(Record):
     """By the name of the measure; one per pair of sets, in their order."""
     warnings: tuple[str, ...] = ()
     """What has to be known before any of the differences is used."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowsComparison(Record):
+    """Attacks that differ in their anonymiser only, or in their attacker only."""
+
+    subject: str
+    """What differs: ``anonymisers`` or ``attackers``; their names are those of the score sets."""
+    under: str
+    """The attack on all anonymisers, or the anonymiser that was attacked."""
+    scores: Comparison
+    linkability: tuple[PairedDifference, ...]
+    """Of Linkability among all speakers at the shortest conversation length, paired by speaker."""

@@ -39,6 +39,7 @@ from sottovoce.measure.held_out_calibration import (
 )
 from sottovoce.measure.linkability import Linkability, linkability
 from sottovoce.measure.paired import compare_scores
+from sottovoce.measure.paired_shares import compare_shares
 from sottovoce.measure.pairing import PairedScores, pair_sets
 from sottovoce.measure.reidentification import reidentify
 from sottovoce.measure.reidentification_settings import ReidentificationSettings
@@ -71,6 +72,7 @@ __all__ = [
     "calibrate",
     "cllr",
     "compare_scores",
+    "compare_shares",
     "d_sys_corrected",
     "dcf",
     "dev_pav",

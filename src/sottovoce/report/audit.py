@@ -9,7 +9,13 @@ from html import escape
 from pathlib import Path
 
 from sottovoce import __version__
-from sottovoce.findings import AttackRow, AuditFindings, CurvePoint, Reidentification
+from sottovoce.findings import (
+    AttackRow,
+    AuditFindings,
+    CurvePoint,
+    Reidentification,
+    RowsComparison,
+)
 from sottovoce.report.audit_details import (
     attack_details,
     listening,
@@ -24,6 +30,12 @@ from sottovoce.report.audit_verdicts import (
     rows_by_anonymiser,
     same_point,
     strongest_attack,
+)
+from sottovoce.report.comparisons import (
+    headline_comparison,
+    rows_caption,
+    rows_comparison_table,
+    rows_remarks,
 )
 from sottovoce.report.formats import counted, interval_in_brackets, percent, speech_of_length
 from sottovoce.report.html import (
@@ -295,8 +307,38 @@ def _numbers(findings: AuditFindings) -> Markup:
             element("p", "This table scrolls sideways.", class_="soft narrow"),
             element("p", "Small: intervals over speakers.", length, class_="soft"),
             element("p", EER_WARNING),
+            _comparisons(findings),
         ]
     )
+
+
+def _comparisons(findings: AuditFindings) -> Markup | None:
+    """Differences between anonymisers, then, folded, all others."""
+    headline = headline_comparison(findings.comparisons)
+    others = [comparison for comparison in findings.comparisons if comparison is not headline]
+    folds = [
+        folded(rows_caption(comparison), _comparison(comparison), class_="row")
+        for comparison in others
+    ]
+    if headline is None:
+        return joined(folds) if folds else None
+    return joined(
+        [
+            element("h3", "Which protects better"),
+            element(
+                "p",
+                "The same speakers and trials were resampled for both anonymisers of a pair, so "
+                "what they share cancels: a difference can be certain where intervals overlap.",
+            ),
+            _comparison(headline),
+            *folds,
+        ]
+    )
+
+
+def _comparison(comparison: RowsComparison) -> Markup:
+    table = rows_comparison_table(comparison).to_html()
+    return joined([table, bullets(rows_remarks(comparison), class_="soft")])
 
 
 def _utility(findings: AuditFindings) -> Markup:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from sottovoce.findings import Comparison, PairedDifference
+from sottovoce.findings import Comparison, PairedDifference, RowsComparison
 from sottovoce.measure.catalogue import MEASURES, Measure
 from sottovoce.report.formats import MISSING
 from sottovoce.report.tables import Cell, Table, make_table
@@ -66,40 +66,40 @@ def _row(
     cells: list[Cell] = [measure.label]
     if several:
         cells.append(f"{difference.first} − {difference.second}")
-    cells.append(signed(difference.value, measure))
+    cells.append(signed(difference.value, measure.unit))
     if resampled:
-        cells += [_interval(difference, measure), _shares(difference)]
+        cells += [_interval(difference, measure.unit), _shares(difference)]
     cells.append(_more(difference))
     return tuple(cells)
 
 
-def signed(value: float | None, measure: Measure) -> str:
-    """Write a difference of a measure with its sign; shares in percentage points.
+def signed(value: float | None, unit: str) -> str:
+    """Write a difference with its sign; shares in percentage points.
 
     Parameters
     ----------
     value : float or None
         The difference.
-    measure : Measure
-        What it is a difference of.
+    unit : str
+        Of the measure; ``%`` for shares.
 
     Examples
     --------
-    >>> signed(0.0581, MEASURES["eer"]), signed(-0.25, MEASURES["min_cllr"])
+    >>> signed(0.0581, "%"), signed(-0.25, "bits")
     ('+5.81 points', '-0.250')
     """
     if value is None:
         return MISSING
-    if measure.unit == "%":
+    if unit == "%":
         return f"{100 * value:+.2f} points"
     return f"{value:+.3f}"
 
 
-def _interval(difference: PairedDifference, measure: Measure) -> str:
+def _interval(difference: PairedDifference, unit: str) -> str:
     if difference.low is None or difference.high is None:
         return MISSING
     low, high = (
-        signed(end, measure).removesuffix(" points") for end in (difference.low, difference.high)
+        signed(end, unit).removesuffix(" points") for end in (difference.low, difference.high)
     )
     return f"{low} to {high}"
 
@@ -156,3 +156,119 @@ def _pairing_remark(comparison: Comparison) -> str:
 def _notes(measure: Measure, differences: Sequence[PairedDifference]) -> Iterable[str]:
     notes = dict.fromkeys(difference.note for difference in differences if difference.note)
     return [f"{measure.label}: {note}." for note in notes]
+
+
+# ------------------------------------------------------------------------- attacks of an audit
+
+
+def print_rows_comparisons(comparisons: Sequence[RowsComparison]) -> None:
+    """Print the comparison of anonymisers under the strongest attacker that is common to them.
+
+    Parameters
+    ----------
+    comparisons : sequence of RowsComparison
+        Comparisons of one audit or of several.
+    """
+    headline = headline_comparison(comparisons)
+    if headline is None:
+        return
+    terminal = Terminal()
+    terminal.line()
+    terminal.heading(rows_caption(headline))
+    terminal.table(rows_comparison_table(headline))
+    terminal.line()
+    terminal.bullets(rows_remarks(headline))
+
+
+def headline_comparison(comparisons: Sequence[RowsComparison]) -> RowsComparison | None:
+    """Return the comparison of most anonymisers under the attacker that links most.
+
+    Parameters
+    ----------
+    comparisons : sequence of RowsComparison
+        Comparisons of one audit or of several.
+
+    Returns
+    -------
+    RowsComparison or None
+        None if there is only one anonymiser.
+    """
+
+    def strength(comparison: RowsComparison) -> tuple[int, float]:
+        pairs = comparison.linkability
+        values = [value for pair in pairs for value in (pair.first_value, pair.second_value)]
+        known = [value for value in values if value is not None]
+        return len(comparison.scores.sets), sum(known) / len(known) if known else -1.0
+
+    candidates = [comparison for comparison in comparisons if comparison.subject == "anonymisers"]
+    return max(candidates, key=strength, default=None)
+
+
+def rows_caption(comparison: RowsComparison) -> str:
+    """Return the caption of a comparison of attacks.
+
+    Parameters
+    ----------
+    comparison : RowsComparison
+        Anonymisers or attackers.
+    """
+    if comparison.subject == "anonymisers":
+        return f"Which protects better against the attacker {comparison.under}?"
+    return f"Which attacker finds more in speech of {comparison.under}?"
+
+
+def rows_comparison_table(comparison: RowsComparison) -> Table:
+    """Arrange a comparison of attacks, one row per measure and pair, Linkability first.
+
+    Parameters
+    ----------
+    comparison : RowsComparison
+        Anonymisers or attackers.
+    """
+    plan = comparison.scores.interval
+    interval = "interval" if plan is None else f"{100 * plan.confidence:g} % interval"
+    anonymisers = comparison.subject == "anonymisers"
+    rows = [_rows_row("Linkability", "%", pair, anonymisers) for pair in comparison.linkability]
+    for name, pairs in comparison.scores.differences.items():
+        measure = MEASURES[name]
+        rows += [_rows_row(measure.label, measure.unit, pair, anonymisers) for pair in pairs]
+    last = "protects better" if anonymisers else "finds more"
+    headings = ("measure", "pair", "difference", interval, "resamples below / above 0", last)
+    return make_table(rows_caption(comparison), headings, rows, text=(1, 5))
+
+
+def _rows_row(label: str, unit: str, pair: PairedDifference, anonymisers: bool) -> tuple[Cell, ...]:
+    if pair.low is None:
+        decision = MISSING
+    elif pair.discloses_more is None:
+        decision = UNDECIDED
+    elif anonymisers:
+        decision = pair.second if pair.discloses_more == pair.first else pair.first
+    else:
+        decision = pair.discloses_more
+    return (
+        label,
+        f"{pair.first} − {pair.second}",
+        signed(pair.value, unit),
+        _interval(pair, unit),
+        _shares(pair),
+        decision,
+    )
+
+
+def rows_remarks(comparison: RowsComparison) -> list[str]:
+    """Return what has to be known beside a comparison of attacks.
+
+    Parameters
+    ----------
+    comparison : RowsComparison
+        Anonymisers or attackers.
+    """
+    notes = dict.fromkeys(pair.note for pair in comparison.linkability if pair.note)
+    lines = difference_remarks(comparison.scores) + [f"Linkability: {note}." for note in notes]
+    if comparison.subject == "anonymisers":
+        lines.append(
+            "A difference holds for this attacker; a weaker attacker can make an anonymiser look "
+            "better than it is."
+        )
+    return lines
