@@ -20,7 +20,7 @@ def shares_of(values: list[list[float]]) -> dict[str, dict[str, float]]:
 def test_intervals_are_near_those_of_a_paired_t_test() -> None:
     rng = np.random.default_rng(0)
     first = rng.random(30)
-    second = np.clip(first - 0.05 + rng.normal(0, 0.1, 30), 0, 1)
+    second = np.clip(first - 0.1 + rng.normal(0, 0.1, 30), 0, 1)
     (difference,) = compare_shares(shares_of([first.tolist(), second.tolist()]), replicates=4000)
     expected = ttest_rel(first, second).confidence_interval(0.95)
     assert difference.value == pytest.approx(np.mean(first - second))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from sottovoce.cli.conditions import compare_conditions, condition_options, request
 from sottovoce.cli.measure_options import chosen_measures, operating_point_options
 from sottovoce.cli.options import (
     JsonCommand,
@@ -42,6 +43,7 @@ MAX_SETS = 6
     type=click.Path(path_type=Path),
     help="Speakers of all lists, for intervals by speaker.",
 )
+@condition_options
 @figures_option
 @only_option
 @operating_point_options
@@ -51,6 +53,8 @@ def command(
     scores: tuple[Path, ...],
     trials: tuple[Path, ...],
     utt2spk: Path | None,
+    by: str | None,
+    metadata: Path | None,
     figures: Path | None,
     only: str | None,
     prior: str | None,
@@ -71,8 +75,10 @@ def command(
     --trials all are lists in Kaldi's or VoxCeleb's form.
     """
     audits = [path for path in scores if (path / "measures.json").is_file()]
-    if audits and (trials or utt2spk):
-        raise click.UsageError("audits have their own trials; leave --trials and --utt2spk out")
+    if audits and (trials or utt2spk or by or metadata):
+        raise click.UsageError(
+            "audits have their own trials; leave --trials, --utt2spk, --by and --metadata out"
+        )
     if len(audits) == len(scores):
         _compare_audits(scores, None if no_interval else interval, seed, json_to)
         return
@@ -90,6 +96,11 @@ def command(
         raise click.UsageError(f"name 2 to {MAX_SETS} score files; use measure for a single one")
     confidence = None if no_interval else interval
     measures = chosen_measures(only, prior, costs, threshold)
+    asked = request(by, metadata, figures, measures, confidence, resamples, seed, json_to)
+    if asked is not None:
+        lists = _trials_of_each(scores, trials)
+        compare_conditions(asked, scores, lists, utt2spk, distinct_names(scores))
+        return
     files = [
         read_score_file(path, trials=list_of_trials, utt2spk=utt2spk)
         for path, list_of_trials in zip(scores, _trials_of_each(scores, trials), strict=True)

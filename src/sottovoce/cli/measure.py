@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from sottovoce.cli.conditions import condition_options, measure_conditions, request
 from sottovoce.cli.measure_options import chosen_measures, operating_point_options
 from sottovoce.cli.options import (
     JsonCommand,
@@ -34,6 +35,7 @@ from sottovoce.cli.options import (
 @click.option(
     "--utt2spk", type=click.Path(path_type=Path), help="Speakers of the trials, for intervals."
 )
+@condition_options
 @figures_option
 @only_option
 @operating_point_options
@@ -44,6 +46,8 @@ def command(
     example: bool,
     trials: Path | None,
     utt2spk: Path | None,
+    by: str | None,
+    metadata: Path | None,
     figures: Path | None,
     only: str | None,
     prior: str | None,
@@ -71,6 +75,12 @@ def command(
         raise click.UsageError("--example has its own trials; leave --trials and --utt2spk out")
     names = chosen_measures(only, prior, costs, threshold)
     confidence = None if no_interval else interval
+    asked = request(by, metadata, figures, names, confidence, resamples, seed, json_to)
+    if asked is not None:
+        if scores is None:
+            raise click.UsageError("the built-in scores have no conditions; leave --by out")
+        measure_conditions(asked, scores, trials, utt2spk)
+        return
     source = (
         example_scores() if scores is None else read_scores(scores, trials=trials, utt2spk=utt2spk)
     )

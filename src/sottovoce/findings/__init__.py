@@ -51,6 +51,14 @@ from sottovoce.findings.comparison import (
     PairedDifference,
     RowsComparison,
 )
+from sottovoce.findings.conditions import (
+    ComparisonByCondition,
+    Heterogeneity,
+    LeftOutTrials,
+    MeasuresByCondition,
+    PooledDifference,
+    PooledEstimate,
+)
 from sottovoce.findings.reidentification import (
     CurvePoint,
     ExcludedSpeakers,
@@ -95,6 +103,7 @@ __all__ = [
     "AuditFindings",
     "ComparedSet",
     "Comparison",
+    "ComparisonByCondition",
     "CorpusDescription",
     "CorpusDigest",
     "CurvePoint",
@@ -108,8 +117,11 @@ __all__ = [
     "ExcludedSpeakers",
     "GroupRisk",
     "Groups",
+    "Heterogeneity",
+    "LeftOutTrials",
     "LimitResult",
     "LinkageTraining",
+    "MeasuresByCondition",
     "MethodDescription",
     "MissRate",
     "NotMeasured",
@@ -117,6 +129,8 @@ __all__ = [
     "OriginalsFinding",
     "OriginalsRecord",
     "PairedDifference",
+    "PooledDifference",
+    "PooledEstimate",
     "Provenance",
     "Range",
     "Reading",

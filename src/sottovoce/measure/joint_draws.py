@@ -30,6 +30,24 @@ class JointDraws:
     refusals: tuple[tuple[str, ...], ...]
     """Sets × measures: why a measure cannot be computed from a set; empty where it can."""
 
+    def split(self, sizes: Sequence[int]) -> list[JointDraws]:
+        """Divide the sets, in their order, into groups.
+
+        Parameters
+        ----------
+        sizes : sequence of int
+            Sets of each group.
+        """
+        ends = np.cumsum(sizes)
+        return [
+            JointDraws(
+                self.values[end - size : end],
+                self.draws[:, end - size : end],
+                self.refusals[end - size : end],
+            )
+            for size, end in zip(sizes, ends.tolist(), strict=True)
+        ]
+
 
 def plan_together(
     paired: PairedScores, confidence: float | None, replicates: int | None

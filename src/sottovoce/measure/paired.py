@@ -145,7 +145,7 @@ class _Differences:
             high=interval.high if interval else None,
             share_below=float(np.mean(draws < 0)) if resampled else None,
             share_above=float(np.mean(draws > 0)) if resampled else None,
-            discloses_more=_discloses_more(names, interval, measure),
+            discloses_more=discloses_more(names, interval, measure),
             note=note,
         )
 
@@ -192,9 +192,18 @@ class _Differences:
         return value - low, high - value
 
 
-def _discloses_more(
-    names: Sequence[str], interval: Interval | None, measure: Measure
-) -> str | None:
+def discloses_more(names: Sequence[str], interval: Interval | None, measure: Measure) -> str | None:
+    """Name the set that discloses more; None while the interval of the difference holds zero.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of both sets.
+    interval : Interval or None
+        Of the value of the first set less that of the second.
+    measure : Measure
+        What is compared.
+    """
     if interval is None or interval.low <= 0 <= interval.high:
         return None
     return names[1] if (interval.low > 0) == measure.lower_discloses else names[0]

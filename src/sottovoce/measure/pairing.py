@@ -192,6 +192,76 @@ def _limit(scores: Scores, names: NDArray[np.str_]) -> Scores | None:
     )
 
 
+def single_set(scores: ScoreSource, name: str) -> PairedScores:
+    """Wrap one score set, so that it can be resampled together with its other conditions.
+
+    Parameters
+    ----------
+    scores : ScoreSource
+        The score set.
+    name : str
+        What to call it.
+    """
+    paired_by: PairedBy = (
+        "speaker" if isinstance(scores, Scores) and by_speaker(scores) else "nothing"
+    )
+    return PairedScores((name,), (scores,), paired_by, True, (0,))
+
+
+def join_conditions(conditions: Sequence[PairedScores]) -> PairedScores | None:
+    """Number the speakers of several conditions alike, so that they are resampled together.
+
+    Parameters
+    ----------
+    conditions : sequence of PairedScores
+        Score sets of each condition.
+
+    Returns
+    -------
+    PairedScores or None
+        All sets, condition by condition; None where conditions share no speakers, or speakers are
+        not known by name, and each condition is resampled for itself.
+    """
+    if len(conditions) < 2 or any(paired.paired_by != "speaker" for paired in conditions):
+        return None
+    names = [_names_of(paired) for paired in conditions]
+    if any(not len(known) for known in names):
+        return None
+    everybody = np.unique(np.concatenate(names))
+    if len(everybody) == sum(map(len, names)):
+        return None
+    sets = [
+        _renumber(scores, everybody)
+        for paired in conditions
+        for scores in paired.sets
+        if isinstance(scores, Scores)
+    ]
+    numbers = tuple(map(str, range(len(sets))))
+    return PairedScores(numbers, tuple(sets), "speaker", False, (0,) * len(sets))
+
+
+def _names_of(paired: PairedScores) -> NDArray[np.str_]:
+    """Names of the speakers of score sets that number them alike; none if they are not known."""
+    who = paired.sets[0].speakers
+    return np.array([], np.str_) if who is None or who.names is None else who.names
+
+
+def _renumber(scores: Scores, names: NDArray[np.str_]) -> Scores:
+    """The same scores, with speakers numbered in the order of these names."""
+    who = scores.speakers
+    if who is None or who.names is None:
+        return scores
+    number = np.searchsorted(names, who.names)
+    speakers = Speakers(
+        number[who.mated],
+        number[who.nonmated_enrol],
+        number[who.nonmated_trial],
+        len(names),
+        names,
+    )
+    return Scores(scores.mated, scores.nonmated, speakers=speakers, name=scores.name)
+
+
 def resample_together(
     paired: PairedScores, tallies: Sequence[Tally], *, replicates: int, rng: np.random.Generator
 ) -> Iterator[tuple[Tally, ...]]:

@@ -81,11 +81,11 @@ def summary_table(summary: ScoreSummary) -> Table:
     rows = []
     for name, estimate in summary.measures.items():
         measure = MEASURES[name]
-        cells = [measure.label, _number(estimate.value, measure)]
+        cells = [measure.label, number_of(estimate.value, measure)]
         if summary.interval:
             cells.append(_range(estimate, measure))
         counts = f"{estimate.n_mated:,} + {estimate.n_nonmated:,}"
-        rows.append((*cells, _number(estimate.chance, measure), estimate.direction, counts))
+        rows.append((*cells, number_of(estimate.chance, measure), estimate.direction, counts))
     return Table("All numbers", tuple(columns), tuple(rows))
 
 
@@ -165,7 +165,16 @@ def _comparison_remarks(summaries: Sequence[ScoreSummary]) -> list[str]:
     return list(dict.fromkeys(lines))
 
 
-def _number(value: float | None, measure: Measure) -> str:
+def number_of(value: float | None, measure: Measure) -> str:
+    """Write a value of a measure, or a dash.
+
+    Parameters
+    ----------
+    value : float or None
+        The value.
+    measure : Measure
+        Whose value it is.
+    """
     if value is None:
         return MISSING
     if measure.unit == "%":
@@ -176,13 +185,13 @@ def _number(value: float | None, measure: Measure) -> str:
 def _range(estimate: Estimate, measure: Measure) -> str:
     if estimate.low is None or estimate.high is None:
         return MISSING
-    return f"{_number(estimate.low, measure)} – {_number(estimate.high, measure)}"
+    return f"{number_of(estimate.low, measure)} – {number_of(estimate.high, measure)}"
 
 
 def _with_range(estimate: Estimate, measure: Measure) -> Lines:
     interval = () if estimate.low is None else (_range(estimate, measure),)
-    chance = f"({_number(estimate.chance, measure)})"
-    return Lines(_number(estimate.value, measure), (*interval, chance))
+    chance = f"({number_of(estimate.chance, measure)})"
+    return Lines(number_of(estimate.value, measure), (*interval, chance))
 
 
 # ----------------------------------------------------------------------------------- figures

@@ -79,8 +79,8 @@ def pair_files(files: Sequence[ScoreFile], names: Sequence[str]) -> PairedScores
     Returns
     -------
     PairedScores
-        Limited to the trials in all sets, if all have ids and at least 20 trials of each kind are
-        common; otherwise paired by :func:`~sottovoce.measure.pair_sets`.
+        Limited to the trials in all sets, if all have ids and at least 20 trials of each kind, or
+        all trials, are common; otherwise paired by :func:`~sottovoce.measure.pair_sets`.
 
     Raises
     ------
@@ -91,7 +91,8 @@ def pair_files(files: Sequence[ScoreFile], names: Sequence[str]) -> PairedScores
     if len(tables) < len(files) or not all(set(IDS) <= set(table.columns) for table in tables):
         return pair_sets([file.source for file in files], names=names)
     common = reduce(_common_trials, (table.select(*IDS, MATED_ROW) for table in tables))
-    if min(common[MATED_ROW].sum(), (~common[MATED_ROW]).sum()) < MIN_TRIALS:
+    few = min(common[MATED_ROW].sum(), (~common[MATED_ROW]).sum()) < MIN_TRIALS
+    if few and common.height < max(table.height for table in tables):
         return pair_sets([file.source for file in files], names=names)
     limited = (table.join(common, on=IDS, how="semi").sort(IDS) for table in tables)
     sets = [scores_of(table, file.path) for table, file in zip(limited, files, strict=True)]
