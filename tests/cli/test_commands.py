@@ -216,6 +216,58 @@ def test_compare_shows_how_much_paired_sets_differ(
     assert 0 < difference["low"] < difference["value"] < difference["high"]
 
 
+def test_results_by_condition(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    metadata = tmp_path / "speakers.csv"
+    metadata.write_text("speaker,gender\n" + "".join(f"{k},{'fm'[k % 2]}\n" for k in range(16)))
+    paths = []
+    for scores in paired_systems([0.6, 1.8], speakers=16, shared=0.9):
+        who = scores.speakers
+        assert who is not None
+        paths.append(str(tmp_path / f"{scores.name}.csv"))
+        lines = [
+            f"{score},{int(a == b)},{a},{b}"
+            for score, a, b in zip(
+                [*scores.mated, *scores.nonmated],
+                [*who.mated, *who.nonmated_enrol],
+                [*who.mated, *who.nonmated_trial],
+                strict=True,
+            )
+        ]
+        header = "score,label,enrol_speaker,trial_speaker\n"
+        Path(paths[-1]).write_text(header + "\n".join(lines) + "\n")
+    options = ["--by", "gender", "--metadata", str(metadata), "--only", "eer", "--resamples", "60"]
+    assert run(["measure", paths[0], *options]) == 0
+    shown = capsys.readouterr().out
+    assert "pooled" in shown and "I²" in shown and "128 trials of two conditions" in shown
+    assert run(["measure", paths[0], *options, "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["weights"] == {"f": 8, "m": 8}
+    values = [result["conditions"][name]["measures"]["eer"]["value"] for name in "fm"]
+    assert result["pooled"]["eer"]["value"] == pytest.approx(sum(values) / 2)
+    assert run(["compare", *paths, *options]) == 0
+    assert "Differences by gender" in capsys.readouterr().out
+    assert run(["compare", *paths, *options, "--json"]) == 0
+    (pooled,) = json.loads(capsys.readouterr().out)["pooled"]["eer"]
+    assert pooled["difference"]["discloses_more"] == "system 1"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--metadata", "speakers.csv"],
+        ["--by", "gender", "--figures", "figures"],
+        ["--by", "gender", "--example"],
+        ["--by", "gender"],
+    ],
+)
+def test_conditions_that_cannot_be_are_refused(
+    scores: Path, capsys: pytest.CaptureFixture[str], options: list[str]
+) -> None:
+    files = [] if "--example" in options else [str(scores)]
+    assert run(["measure", *files, *options]) == 2
+    assert capsys.readouterr().err.count("\n") <= 3
+
+
 def test_compare_takes_lists_with_their_trials(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
