@@ -256,13 +256,13 @@ def _with_sides(
                 "speakers of the trials",
                 code="missing-column",
             )
-        found = []
+        targets = []
         for key in keys:
             name = f"{target}_{key}"
             renamed = known.rename({"key": f"\0{key}", "condition": name})
             frame = frame.with_columns(_text(key).alias(f"\0{key}")).join(
                 renamed, on=f"\0{key}", how="left", maintain_order="left"
             )
-            found.append(name)
-        frame = frame.with_columns(pl.coalesce(found).alias(target))
+            targets.append(name)
+        frame = frame.with_columns(pl.coalesce(targets).alias(target))
     return frame
