@@ -11,7 +11,7 @@ from sottovoce.findings import FROZEN, AttackRow, RowsComparison
 from sottovoce.measure import compare_scores, compare_shares
 from sottovoce.measure.readers.score_files import pair_files, read_score_file
 
-COMPARED = ("eer", "min_cllr", "d_ece", "d_sys")
+COMPARED = ("eer", "min_cllr", "d_ece", "d_sys", "d_sys_corrected")
 """Score measures whose differences an audit holds, beside Linkability."""
 
 

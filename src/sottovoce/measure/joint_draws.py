@@ -123,7 +123,7 @@ def draw_together(
     resamples = resample_together(paired, ladders, replicates=replicates, rng=rng)
     for i, drawn in enumerate(resamples):
         for j, (tally, some) in enumerate(zip(drawn, usable, strict=True)):
-            draws[i, j] = _values(Evidence(tally), measures, some)
+            draws[i, j] = _resampled_values(Evidence(tally), measures, some)
         draws[i] += values - rounded
         if progress:
             progress(i + 1, replicates)
@@ -134,6 +134,16 @@ def _values(
     evidence: Evidence, measures: Sequence[Measure], usable: Sequence[Measure]
 ) -> list[float]:
     return [measure.compute(evidence) if measure in usable else np.nan for measure in measures]
+
+
+def _resampled_values(
+    evidence: Evidence, measures: Sequence[Measure], usable: Sequence[Measure]
+) -> list[float]:
+    """Values of a resample, in which a measure may be estimated in another way."""
+    return [
+        (measure.resampled or measure.compute)(evidence) if measure in usable else np.nan
+        for measure in measures
+    ]
 
 
 def degrees_of_freedom(scores: ScoreSource) -> int:
