@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from error_codes import raises_code
+from numpy.typing import NDArray
 from signals import vowel
 
 from sottovoce.anonymise import Secret
@@ -98,7 +99,9 @@ def test_training_learns_and_continues_from_a_checkpoint(model: str, tmp_path: P
         mel_cepstral_distortion,
         train,
     )
+    from sottovoce.training.synthesiser_critics import Listener
     from sottovoce.training.synthesiser_networks import SynthesisNetwork
+    from sottovoce.training.synthesiser_objectives import Synthesis
 
     torch.set_num_threads(1)
     rng = np.random.default_rng(0)
@@ -109,19 +112,86 @@ def test_training_learns_and_continues_from_a_checkpoint(model: str, tmp_path: P
         torch.manual_seed(0)
         return NETWORKS[model](statistics)
 
+    def objective(synthesiser: SynthesisNetwork) -> Synthesis:
+        torch.manual_seed(1)
+        return Synthesis(synthesiser, Listener(statistics, width=8))
+
+    def trained(name: str) -> SynthesisNetwork:
+        synthesiser = network()
+        return train(synthesiser, objective(synthesiser), Segments(data), tmp_path / name, 8)
+
     before = mel_cepstral_distortion(network(), data)
-    uninterrupted = train(network(), Segments(data), tmp_path / "first", 8)
+    uninterrupted = trained("first")
     assert mel_cepstral_distortion(uninterrupted, data) < before
-    interrupted = Trainer(network(), 8)
+    synthesiser = network()
+    interrupted = Trainer(synthesiser, objective(synthesiser), 8)
     for _ in range(3):
         interrupted.advance(Segments(data))
     interrupted.save(tmp_path / "second")
-    continued = train(network(), Segments(data), tmp_path / "second", 8)
+    continued = trained("second")
+    curve = (tmp_path / "second.csv").read_text().splitlines()
+    assert [row.split(",")[0] for row in curve] == ["step", "3", "8"]
     for name, value in uninterrupted.state_dict().items():
         torch.testing.assert_close(continued.state_dict()[name], value)
     (tmp_path / "bad").write_bytes(b"no checkpoint")
     with raises_code("damaged", InputError):
-        train(network(), Segments(data), tmp_path / "bad", 8)
+        trained("bad")
+
+
+def test_mel_bands_are_those_of_the_decoded_envelope() -> None:
+    torch = pytest.importorskip("torch")
+    import pyworld
+
+    from sottovoce.training.synthesiser_objectives import band_matrix
+
+    coded = np.zeros((2, ENVELOPE))
+    coded[1, :4] = [3.0, 0.5, -0.4, 0.2]
+    decoded = np.diff(np.log(pyworld.decode_spectral_envelope(coded, 16000, 1024)), axis=0)[0]
+    low, high = 1127.01048 * np.log1p(np.array([40, 8000]) / 700)  # the mel axis of WORLD's codec
+    mel = low + (high - low) * (np.arange(ENVELOPE) + 0.5) / ENVELOPE
+    expected = np.interp(700 * np.expm1(mel / 1127.01048), np.linspace(0, 8000, 513), decoded)
+    bands = (torch.from_numpy(coded[1]).float() @ band_matrix()).numpy()
+    assert np.corrcoef(bands, expected)[0, 1] > 0.999
+    torch.testing.assert_close(band_matrix() @ band_matrix().T, torch.eye(ENVELOPE))
+
+
+def test_a_listener_learns_and_hears_no_difference_in_the_same() -> None:
+    torch = pytest.importorskip("torch")
+    from sottovoce.training.synthesiser import Segments, Trainer
+    from sottovoce.training.synthesiser_critics import Listener
+    from sottovoce.training.synthesiser_objectives import Listening
+
+    torch.manual_seed(0)
+    rng = np.random.default_rng(0)
+    segments = Segments([simulated_versions(rng) for _ in range(4)])
+    listener = Listener(data_statistics(segments.data, codes=8), width=48)
+    trainer = Trainer(listener, Listening(listener), 40)
+    losses = [trainer.advance(segments)["content"] for _ in range(40)]
+    assert np.mean(losses[-5:]) < 0.95 * np.mean(losses[:5])
+    listener.eval().requires_grad_(False)
+    batch = segments.draw(rng, one_voice=True)
+    assert float(listener.difference(batch, batch.target)) == 0
+    assert float(listener.difference(batch, batch.target + 1)) > 0.01
+    np.testing.assert_array_equal(batch.heard, batch.target)  # one voice
+
+
+def test_fewer_directions_of_content_change_the_envelope() -> None:
+    torch = pytest.importorskip("torch")
+    from sottovoce.training.synthesiser import Segments
+    from sottovoce.training.synthesiser_networks import AcousticNetwork
+
+    rng = np.random.default_rng(0)
+    segments = Segments([simulated_versions(rng) for _ in range(2)])
+    network = AcousticNetwork(data_statistics(segments.data, codes=8), width=16).eval()
+    batch = segments.draw(rng)
+
+    def envelopes(detail: float) -> NDArray[np.float32]:
+        inputs = (batch.content, batch.prosody, batch.speaker)
+        with torch.no_grad():
+            return np.asarray(network(*inputs, torch.tensor(0.0), torch.tensor(detail)))
+
+    np.testing.assert_array_equal(envelopes(192), envelopes(1e9))
+    assert not np.allclose(envelopes(192), envelopes(8))
 
 
 def write_voices(folder: Path, count: int, prefix: str, each: int) -> None:
@@ -147,7 +217,22 @@ def test_the_command_trains_a_usable_method(model: str, tmp_path: Path) -> None:
         write_voices(tmp_path / name, count, name, each)
     out = tmp_path / "out"
     arguments = [str(tmp_path / "corpus"), "--pool", str(tmp_path / "pool"), "--out", str(out)]
-    assert run(["train", "synthesiser", *arguments, "--steps", "3", "--model", model]) == 0
+    assert (
+        run(
+            [
+                "train",
+                "synthesiser",
+                *arguments,
+                "--steps",
+                "3",
+                "--listener-steps",
+                "2",
+                "--model",
+                model,
+            ]
+        )
+        == 0
+    )
     card = json.loads((out / f"{model}.json").read_text())
     assert card["held out"]["utterances"] == 3 and card["steps"] == 3
     audio = (0.4 * vowel(seconds=0.5)).astype(np.float32)
@@ -159,6 +244,23 @@ def test_the_command_trains_a_usable_method(model: str, tmp_path: Path) -> None:
         )
     )
     assert np.isfinite(method.transform(audio, 16000, speaker="a", utterance="u")).all()
+
+
+@pytest.mark.parametrize(
+    ("held_out", "words"), [(["nobody"], "nobody"), (["corpus0", "corpus1"], "2 of them held out")]
+)
+def test_held_out_speakers_are_checked_first(
+    held_out: list[str], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("onnx")
+    write_voices(tmp_path, 3, "corpus", 1)
+    arguments = [str(tmp_path), "--pool", str(tmp_path), "--out", str(tmp_path / "out")]
+    for speaker in held_out:
+        arguments += ["--held-out", speaker]
+    assert run(["train", "synthesiser", *arguments]) == 2
+    assert words in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
 
 
 def test_without_torch_the_pip_line_is_given(

@@ -14,7 +14,9 @@ from sottovoce.cli.options import JsonCommand, json_option, provenance, stage_ba
     epilog="Example: sottovoce train synthesiser corpus/ --pool pool/ --out mine/",
     short_help="Train the synthesiser and voice pool of the neural anonymisers.",
 )
-@click.argument("corpus", type=click.Path(path_type=Path))
+@click.argument(
+    "corpora", metavar="CORPUS...", nargs=-1, required=True, type=click.Path(path_type=Path)
+)
 @click.option(
     "--pool",
     required=True,
@@ -31,6 +33,18 @@ from sottovoce.cli.options import JsonCommand, json_option, provenance, stage_ba
 )
 @click.option("--steps", default=20_000, show_default=True, help="Training steps.")
 @click.option(
+    "--listener-steps",
+    default=3_000,
+    show_default=True,
+    help="Training steps of the listener, which judges whether words are kept.",
+)
+@click.option(
+    "--held-out",
+    metavar="SPEAKER",
+    multiple=True,
+    help="Speaker that is not trained on; repeat it for more. Default: every tenth.",
+)
+@click.option(
     "--licence",
     default="not stated",
     show_default=True,
@@ -39,23 +53,25 @@ from sottovoce.cli.options import JsonCommand, json_option, provenance, stage_ba
 @click.option("--threads", default=1, show_default=True, help="Threads used for training.")
 @json_option
 def command(
-    corpus: Path,
+    corpora: tuple[Path, ...],
     pool: Path,
     out: Path,
     model: str,
     steps: int,
+    listener_steps: int,
+    held_out: tuple[str, ...],
     licence: str,
     threads: int,
     json_to: str | None,
 ) -> None:
-    """Train on CORPUS and the pool; write network (ONNX), card (JSON) and voice pool to a folder.
+    """Train on corpora and the pool; write network (ONNX), card (JSON) and voice pool to a folder.
 
-    Every tenth speaker of CORPUS is held out for the figures on the card. If a run was stopped, the
-    same command continues it. Use the results with
+    Held-out speakers give the figures on the card. The learning curves are written as CSV files. If
+    a run was stopped, the same command continues it. Use the results with
     anonymise voice --set synthesiser=OUT/xvector.onnx --set pool=OUT/pool.npz.
     """
-    if steps < 1 or threads < 1:
-        raise click.UsageError("--steps and --threads must be at least 1")
+    if min(steps, listener_steps, threads) < 1:
+        raise click.UsageError("--steps, --listener-steps and --threads must be at least 1")
     try:
         import onnx  # noqa: F401
         import torch
@@ -70,13 +86,15 @@ def command(
     torch.set_num_threads(threads)
     with stage_bar() as show:
         card = train_synthesiser(
-            open_corpus(corpus),
+            [open_corpus(corpus) for corpus in corpora],
             open_corpus(pool),
             campplus(),
             out,
             model=model,
             steps=steps,
+            listener_steps=listener_steps,
             licence=licence,
+            held_out=held_out,
             show=show,
         )
     if json_to is not None:

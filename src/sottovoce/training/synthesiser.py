@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import time
 import warnings
 from pathlib import Path
 
@@ -13,19 +14,20 @@ from torch import Tensor, nn
 
 from sottovoce.anonymise.voice.frames import ENVELOPE, PERIOD, SPLIT
 from sottovoce.core.errors import InputError, TooFewError
+from sottovoce.core.files import write_text
 from sottovoce.core.types import Features, Progress
 from sottovoce.training.synthesiser_data import Version
 from sottovoce.training.synthesiser_networks import (
     AcousticNetwork,
     Batch,
-    Discriminator,
     DisentangledNetwork,
     SynthesisNetwork,
 )
+from sottovoce.training.synthesiser_objectives import Objective, world_frames
 
 SEGMENT = 80
 """Content frames of a training segment: 1.9 s."""
-BATCH = 16
+BATCH = 12
 """Segments of a batch."""
 RATE = 1e-3
 """Largest learning rate."""
@@ -33,10 +35,6 @@ WARM_UP = 200
 """Steps over which the learning rate rises."""
 AVERAGE = 0.998
 """Decay of the averaged weights."""
-ADVERSARIAL_START = 0.4
-"""Share of the steps after which the discriminator joins."""
-ADVERSARIAL_WEIGHT = 0.1
-"""Weight of the adversarial loss."""
 SAVE_EVERY = 250
 """Steps between two checkpoints."""
 NETWORKS: dict[str, type[SynthesisNetwork]] = {
@@ -68,20 +66,21 @@ class Segments:
         lengths = np.array([len(versions[0].content) for versions in self.data], np.float64)
         self.probabilities = lengths / lengths.sum()
 
-    def draw(self, rng: np.random.Generator, count: int = BATCH) -> Batch:
+    def draw(self, rng: np.random.Generator, *, one_voice: bool = False) -> Batch:
         """Draw a batch; the probability of an utterance is proportional to its length.
 
         Parameters
         ----------
         rng : numpy.random.Generator
             Source of the draws.
-        count : int, default 16
-            Number of segments.
+        one_voice : bool, default False
+            Whether content and envelopes come from the same version.
         """
         rows = []
-        for number in rng.choice(len(self.data), count, p=self.probabilities):
+        for number in rng.choice(len(self.data), BATCH, p=self.probabilities):
             versions = self.data[number]
             first, second = (versions[i] for i in rng.integers(len(versions), size=2))
+            first = second if one_voice else first
             start, reference = rng.integers(len(first.content) - SEGMENT + 1, size=2)
             span = slice(start, start + SEGMENT)
             rows.append(training_row(first, second, span, slice(reference, reference + SEGMENT)))
@@ -134,40 +133,50 @@ class Trainer:
     ----------
     network : SynthesisNetwork
         The network; it is changed.
+    objective : Objective
+        Gives the losses.
     steps : int
         Number of steps of the whole training.
     seed : int, default 0
         Seed of all draws.
     """
 
-    def __init__(self, network: SynthesisNetwork, steps: int, seed: int = 0) -> None:
-        self.network, self.steps, self.seed, self.step = network, steps, seed, 0
+    def __init__(
+        self, network: SynthesisNetwork, objective: Objective, steps: int, seed: int = 0
+    ) -> None:
+        self.network, self.objective, self.steps, self.seed = network, objective, steps, seed
+        self.step, self.seconds = 0, 0.0
+        self.curve: list[dict[str, float]] = []
         self.averaged = {name: value.clone() for name, value in network.state_dict().items()}
-        self.optimiser = torch.optim.AdamW(network.parameters(), RATE, weight_decay=0.01)
-        self.discriminator = Discriminator()
-        self.discriminator_optimiser = torch.optim.AdamW(
-            self.discriminator.parameters(), RATE / 2, betas=(0.5, 0.9)
+        self.optimiser = torch.optim.AdamW(
+            network.parameters(), RATE, weight_decay=0.01, fused=True
         )
+        self._recent: list[dict[str, float]] = []
 
     def save(self, path: Path) -> None:
-        """Write a checkpoint atomically; it contains tensors and numbers only.
+        """Write a checkpoint and the learning curve (``.csv``) atomically.
+
+        The checkpoint contains tensors, numbers and names only.
 
         Parameters
         ----------
         path : Path
             The file; an existing one is replaced.
         """
+        self._extend_curve()
         state = {
             "step": self.step,
+            "seconds": self.seconds,
+            "curve": self.curve,
             "network": self.network.state_dict(),
             "averaged": self.averaged,
             "optimiser": self.optimiser.state_dict(),
-            "discriminator": self.discriminator.state_dict(),
-            "discriminator_optimiser": self.discriminator_optimiser.state_dict(),
+            "objective": self.objective.state(),
         }
         temporary = path.with_suffix(".new")
         torch.save(state, temporary)
         os.replace(temporary, path)
+        write_text(path.with_suffix(".csv"), self._curve_table())
 
     def restore(self, path: Path) -> None:
         """Continue from a checkpoint; code in the file is never executed.
@@ -186,9 +195,9 @@ class Trainer:
             state = torch.load(path, weights_only=True)
             self.network.load_state_dict(state["network"])
             self.optimiser.load_state_dict(state["optimiser"])
-            self.discriminator.load_state_dict(state["discriminator"])
-            self.discriminator_optimiser.load_state_dict(state["discriminator_optimiser"])
+            self.objective.restore(state["objective"])
             self.step, self.averaged = state["step"], state["averaged"]
+            self.seconds, self.curve = state["seconds"], state["curve"]
         except Exception:
             raise InputError(
                 f"{path}: not a checkpoint of this training; remove it to begin anew",
@@ -208,24 +217,23 @@ class Trainer:
         dict of str to float
             The losses by name.
         """
+        begin = time.process_time()
         rng = np.random.default_rng([self.seed, self.step])
         torch.manual_seed(int(rng.integers(2**31)))
-        batch = segments.draw(rng)
+        batch = segments.draw(rng, one_voice=self.objective.one_voice)
         self._set_learning_rate()
         self.network.train()
-        predicted, cost = self.network.predict(batch, self.step)
-        losses = {"distance": _distance(self.network, predicted, batch.target), "cost": cost}
-        if self.step >= ADVERSARIAL_START * self.steps:
-            losses["adversarial"] = self._adversarial_loss(predicted, batch.target)
+        with torch.autocast("cpu", torch.bfloat16):
+            losses = self.objective.losses(batch, self.step, self.steps)
         self.optimiser.zero_grad()
         torch.stack(list(losses.values())).sum().backward()
         nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
         self.optimiser.step()
         self.step += 1
-        decay = min(AVERAGE, (1 + self.step) / (10 + self.step))
-        for name, value in self.network.state_dict().items():
-            self.averaged[name].lerp_(value, 1 - decay)
-        return {name: float(loss.detach()) for name, loss in losses.items()}
+        self._average()
+        self._recent.append({name: float(loss.detach()) for name, loss in losses.items()})
+        self.seconds += time.process_time() - begin
+        return self._recent[-1]
 
     def result(self) -> SynthesisNetwork:
         """Return the network with averaged weights, which are better than the last ones."""
@@ -233,41 +241,31 @@ class Trainer:
         self.network.eval()
         return self.network
 
+    def _average(self) -> None:
+        decay = min(AVERAGE, (1 + self.step) / (10 + self.step))
+        for name, value in self.network.state_dict().items():
+            self.averaged[name].lerp_(value, 1 - decay)
+
+    def _extend_curve(self) -> None:
+        """Add the mean losses since the last checkpoint to the learning curve."""
+        if self._recent:
+            means = {
+                name: float(np.mean([row[name] for row in self._recent if name in row]))
+                for name in self._recent[-1]
+            }
+            self.curve.append({"step": self.step, "cpu seconds": self.seconds, **means})
+            self._recent = []
+
+    def _curve_table(self) -> str:
+        """Return the learning curve as CSV; a loss that had not begun is empty."""
+        names = {name: None for row in self.curve for name in row}
+        rows = [[f"{row[name]:.6g}" if name in row else "" for name in names] for row in self.curve]
+        return "\n".join(",".join(row) for row in [list(names), *rows, []])
+
     def _set_learning_rate(self) -> None:
         cosine = 0.02 + 0.49 * (1 + math.cos(math.pi * self.step / self.steps))
         for group in self.optimiser.param_groups:
             group["lr"] = RATE * min(1.0, (self.step + 1) / WARM_UP) * cosine
-
-    def _adversarial_loss(self, predicted: Tensor, target: Tensor) -> Tensor:
-        """Train the discriminator one step and return the loss of the prediction.
-
-        Least-squares loss with feature matching.
-        """
-        real, fake = (_world_frames(self.network.standard(x)) for x in (target, predicted))
-        real_score, fake_score = self.discriminator(real)[0], self.discriminator(fake.detach())[0]
-        loss = (real_score - 1).square().mean() + fake_score.square().mean()
-        self.discriminator_optimiser.zero_grad()
-        loss.backward()
-        self.discriminator_optimiser.step()
-        score, activations = self.discriminator(fake)
-        with torch.no_grad():
-            expected = self.discriminator(real)[1]
-        pairs = zip(activations, expected, strict=True)
-        matching = torch.stack([(left - right).abs().mean() for left, right in pairs]).sum()
-        total: Tensor = ADVERSARIAL_WEIGHT * ((score - 1).square().mean() + matching)
-        return total
-
-
-def _world_frames(table: Tensor) -> Tensor:
-    """Split rows of content frames into WORLD frames."""
-    return table.reshape(len(table), -1, ENVELOPE + 1)
-
-
-def _distance(network: SynthesisNetwork, predicted: Tensor, target: Tensor) -> Tensor:
-    """Mean absolute error of the coded envelope and of its differences over time."""
-    error = _world_frames((predicted - target) / network.loss_scale)
-    total: Tensor = error.abs().mean() + error.diff(dim=1).abs().mean()
-    return total
 
 
 def mel_cepstral_distortion(
@@ -296,7 +294,7 @@ def mel_cepstral_distortion(
             everything = slice(None)
             batch = stack_rows([training_row(versions[-1], versions[0], everything, everything)])
             difference = network.evaluate(batch, coded=coded) - batch.target
-            cepstra = _world_frames(difference)[0, :, 1:ENVELOPE]
+            cepstra = world_frames(difference)[0, :, 1:ENVELOPE]
             errors += float(cepstra.square().sum(1).sqrt().sum())
             count += len(cepstra)
     return 10 / math.log(10) * math.sqrt(2) * errors / count
@@ -304,6 +302,7 @@ def mel_cepstral_distortion(
 
 def train(
     network: SynthesisNetwork,
+    objective: Objective,
     segments: Segments,
     checkpoint: Path,
     steps: int,
@@ -315,6 +314,8 @@ def train(
     ----------
     network : SynthesisNetwork
         The network; it is changed.
+    objective : Objective
+        What it is trained for.
     segments : Segments
         The training data.
     checkpoint : Path
@@ -329,7 +330,7 @@ def train(
     SynthesisNetwork
         The network with averaged weights.
     """
-    trainer = Trainer(network, steps)
+    trainer = Trainer(network, objective, steps)
     if checkpoint.exists():
         trainer.restore(checkpoint)
     while trainer.step < steps:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -12,12 +13,13 @@ import torch
 
 from sottovoce.anonymise.voice.pool import Pool, PoolCard, VoiceSample
 from sottovoce.asr.content import SIZE, ContentEncoder
-from sottovoce.core.errors import TooFewError
+from sottovoce.core.errors import TooFewError, UsageError
 from sottovoce.core.files import write_bytes, write_text
 from sottovoce.core.onnx_networks import checked_sha256
 from sottovoce.core.records import JsonObject, dump_json
+from sottovoce.core.registry import did_you_mean
 from sottovoce.core.step_cache import StepCache
-from sottovoce.core.types import FloatArray, StageProgress
+from sottovoce.core.types import FloatArray, Progress, StageProgress
 from sottovoce.corpus.utterance import Corpus, Utterance
 from sottovoce.speaker.encoders import Encoder
 from sottovoce.training.synthesiser import (
@@ -27,6 +29,7 @@ from sottovoce.training.synthesiser import (
     mel_cepstral_distortion,
     train,
 )
+from sottovoce.training.synthesiser_critics import Listener
 from sottovoce.training.synthesiser_data import Version, analyse_utterances, data_statistics
 from sottovoce.training.synthesiser_networks import (
     PROSODY,
@@ -34,11 +37,12 @@ from sottovoce.training.synthesiser_networks import (
     DisentangledNetwork,
     SynthesisNetwork,
 )
+from sottovoce.training.synthesiser_objectives import Listening, Synthesis
 
 VERSIONS = 1
 """Other voices in which each utterance is used."""
 HELD_OUT_EVERY = 10
-"""Every tenth speaker of the corpus is held out."""
+"""Unless speakers are named, every tenth is held out."""
 UNVOICED_PITCH = (float(np.log(150)), 0.2)
 """Mean and standard deviation of log F0 of a speaker without voiced frames."""
 
@@ -51,22 +55,24 @@ class AnalysedUtterance(NamedTuple):
 
 
 def train_synthesiser(
-    corpus: Corpus,
+    corpora: Sequence[Corpus],
     pool: Corpus,
     encoder: Encoder,
     out: Path,
     *,
     model: str,
     steps: int,
+    listener_steps: int,
     licence: str,
+    held_out: Collection[str] = (),
     show: StageProgress,
 ) -> JsonObject:
     """Train, export and describe a synthesiser; finished steps of an earlier run are reused.
 
     Parameters
     ----------
-    corpus : Corpus
-        Training recordings; every tenth speaker is held out.
+    corpora : sequence of Corpus
+        Training recordings; a speaker may be in several of them.
     pool : Corpus
         Recordings of the voices of pseudo-speakers, with gender; they are trained on, too.
     encoder : Encoder
@@ -75,10 +81,12 @@ def train_synthesiser(
         Folder of network, card, pool and intermediate files.
     model : {"xvector", "dar"}
         The voice anonymiser that the network is for.
-    steps : int
-        Training steps.
+    steps, listener_steps : int
+        Training steps of the network, and of the listener before.
     licence : str
         Licence of the recordings, for the card.
+    held_out : collection of str, optional
+        Speakers that are not trained on, for the figures on the card; by default every tenth.
     show : callable
         Called with the stage, the number of finished parts and their total.
 
@@ -89,45 +97,84 @@ def train_synthesiser(
 
     Raises
     ------
+    UsageError
+        If a held-out speaker is in none of the corpora (``unknown-name``).
     TooFewError
-        If the corpus has fewer than three speakers.
+        If fewer than two speakers are left for training.
     """
-    held_out_speakers = set(corpus.speakers[::HELD_OUT_EVERY])
-    if len(corpus.speakers) - len(held_out_speakers) < 2:
-        raise TooFewError(f"{corpus.name}: {len(corpus.speakers)} speakers; at least 3 are needed")
+    held_out = _held_out_speakers(corpora, held_out)
     out.mkdir(parents=True, exist_ok=True)
-    analysed = _analyse(corpus, pool, encoder, out, show)
+    analysed = _analyse(corpora, pool, encoder, out, show)
     training: list[list[Version]] = []
-    held_out: list[list[Version]] = []
+    held: list[list[Version]] = []
     for utterance, versions in analysed:
-        part = held_out if utterance.speaker in held_out_speakers else training
-        part.append(versions)
-    network = train(
-        NETWORKS[model](data_statistics(training)),
-        Segments(training),
-        out / f"{model}.checkpoint",
-        steps,
-        lambda finished, total: show("training", finished, total),
-    )
+        (held if utterance.speaker in held_out else training).append(versions)
+    steps_of = {"listener": listener_steps, model: steps}
+    network = _train(model, training, out, steps_of, show)
     path = out / f"{model}.onnx"
     card = PoolCard(encoder.card, pool.name, licence)
-    figures = _write_results(network, path, pool, analysed, card, held_out)
+    figures = _write_results(network, path, pool, analysed, card, held)
     description: JsonObject = {
         "model": model,
         "sha256": checked_sha256(path),
         "licence": licence,
-        "corpora": [corpus.name, pool.name],
+        "corpora": [*(corpus.name for corpus in corpora), pool.name],
         "utterances": len(analysed),
         "steps": steps,
+        "listener steps": listener_steps,
         "encoder": encoder.card.to_dict(),
         "held out": {
-            "speakers": len(held_out_speakers),
-            "utterances": len(held_out),
+            "speakers": len(held_out),
+            "utterances": len(held),
             **figures,
         },
     }
     write_text(out / f"{model}.json", dump_json(description, indent=2))
     return description
+
+
+def _held_out_speakers(corpora: Sequence[Corpus], named: Collection[str]) -> set[str]:
+    """Return the speakers that are not trained on; at least two others must be left."""
+    speakers = sorted({speaker for corpus in corpora for speaker in corpus.speakers})
+    unknown = sorted(set(named) - set(speakers))
+    if unknown:
+        raise UsageError(did_you_mean("speaker", unknown[0], speakers), code="unknown-name")
+    held_out = set(named) or set(speakers[::HELD_OUT_EVERY])
+    if len(speakers) - len(held_out) < 2:
+        raise TooFewError(
+            f"{len(speakers)} speakers, {len(held_out)} of them held out; "
+            "training needs at least 2 more"
+        )
+    return held_out
+
+
+def _train(
+    model: str,
+    training: list[list[Version]],
+    out: Path,
+    steps: Mapping[str, int],
+    show: StageProgress,
+) -> SynthesisNetwork:
+    """Train the listener, then the network; checkpoints of an earlier run are continued."""
+    statistics, segments = data_statistics(training), Segments(training)
+    torch.manual_seed(0)
+    listener = Listener(statistics)
+
+    def progress(stage: str) -> Progress:
+        return lambda finished, total: show(stage, finished, total)
+
+    train(
+        listener,
+        Listening(listener),
+        segments,
+        out / "listener.checkpoint",
+        steps["listener"],
+        progress("listener"),
+    )
+    network = NETWORKS[model](statistics)
+    objective = Synthesis(network, listener)
+    checkpoint = out / f"{model}.checkpoint"
+    return train(network, objective, segments, checkpoint, steps[model], progress("training"))
 
 
 def _write_results(
@@ -151,9 +198,9 @@ def _write_results(
 
 
 def _analyse(
-    corpus: Corpus, pool: Corpus, encoder: Encoder, out: Path, show: StageProgress
+    corpora: Sequence[Corpus], pool: Corpus, encoder: Encoder, out: Path, show: StageProgress
 ) -> list[AnalysedUtterance]:
-    utterances = [*corpus, *pool]
+    utterances = [utterance for corpus in (*corpora, pool) for utterance in corpus]
     results = analyse_utterances(
         utterances,
         StepCache(out / "data"),
@@ -242,6 +289,7 @@ def _export_acoustic(network: SynthesisNetwork, path: Path) -> None:
         "prosody": torch.randn(1, 50, PROSODY),
         "speaker": torch.randn(1, len(network.speaker_mean)),
         "coded": torch.tensor(1.0),
+        "detail": torch.tensor(64.0),
     }
     export_onnx(network, path, examples, {"content": 1, "prosody": 1})
 

@@ -52,7 +52,7 @@ TILT_NODES = 6
 """Nodes of the random spectral shape between 0 Hz and half the sample rate."""
 SPEAKER_SECONDS = 6.0
 """Seconds from which the speaker vector of a version is computed."""
-CONTENT_SIZE = 96
+CONTENT_SIZE = 192
 """Dimensions of the reduced content."""
 CODES = 512
 """Entries of the codebook of content."""
@@ -298,7 +298,7 @@ def content_reduction(data: list[list[Version]], size: int = CONTENT_SIZE) -> Fe
     ----------
     data : list of list of Version
         Training utterances, each in at least two voices.
-    size : int, default 96
+    size : int, default 192
         Number of directions.
 
     Returns
