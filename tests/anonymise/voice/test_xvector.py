@@ -97,6 +97,7 @@ def test_the_secret_decides() -> None:
         {"content_codebook": "off"},
         {"proximity": "far", "distance": "cosine", "n_candidates": 20, "n_averaged": 1},
         {"gender": "opposite", "source_gender": "f"},
+        {"content_detail": 24},
         {"pitch_smoothing": 100, "energy_floor": 30, "rhythm": 0.2},
     ],
 )

@@ -61,8 +61,8 @@ class Dar:
     name = "dar"
     card = MethodCard(
         name="dar",
-        summary="Converts the spectrum to the voice of another speaker, disentangled by "
-        "instance normalisation.",
+        summary="Experimental, trained for 750 steps only: converts the spectrum to the voice of "
+        "another speaker, disentangled by instance normalisation.",
         settings=(
             Setting(
                 "selection",

@@ -64,7 +64,7 @@ from sottovoce.speaker.encoders import OnnxEncoder, campplus
 
 QUIET = 1e-6
 """Pieces with a smaller root mean square become silence."""
-INPUTS = ("content", "prosody", "speaker", "coded")
+INPUTS = ("content", "prosody", "speaker", "coded", "detail")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -134,8 +134,16 @@ class XVector:
             Setting(
                 "content_codebook",
                 "off",
-                "Replace content by the nearest of 512 codes: more private, less intelligible.",
+                "Experimental: replace content by the nearest of 512 codes; many words are lost.",
                 words=("on", "off"),
+            ),
+            Setting(
+                "content_detail",
+                192,
+                "Directions of content that are used, those with least of the voice first.",
+                low=8,
+                high=192,
+                integer=True,
             ),
             Setting(
                 "pitch_smoothing",
@@ -303,6 +311,7 @@ class XVector:
             prosody_table(prosody)[None],
             voice.vector[None],
             coded,
+            np.array(self.settings.number("content_detail"), np.float32),
         )
         envelopes = rows.reshape(-1, rows.shape[-1] // SPLIT)[:count]
         energy = prosody.energy
