@@ -18,7 +18,7 @@ from sottovoce.speaker.judging import _sides
 from sottovoce.speaker.linkage_functions import Cosine
 from sottovoce.speaker.readers import read_embeddings
 
-SPEAKERS, EACH, SIZE = 24, 4, 16
+SPEAKERS, EACH, SIZE = 20, 4, 16
 PSEUDO = slice(0, 8)
 """Dimensions in which a pseudo-voice is heard instead of the speaker."""
 
@@ -53,7 +53,7 @@ def twice(people: FloatArray) -> Embeddings:
 def test_joined_draws_keep_the_ids_of_their_recordings(twice: Embeddings, tmp_path: Path) -> None:
     assert twice.draws is not None and twice.utterances is not None
     assert len(twice) == 2 * SPEAKERS * EACH and number_of_draws(twice) == 2
-    np.testing.assert_array_equal(twice.utterances[twice.draws == 1], twice.utterances[96:])
+    np.testing.assert_array_equal(twice.utterances[twice.draws == 1], twice.utterances[SPEAKERS * EACH :])
     twice.write(tmp_path / "twice.npz")
     stored = read_embeddings(tmp_path / "twice.npz")
     assert stored.digest() == twice.digest()

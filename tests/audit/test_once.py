@@ -46,26 +46,32 @@ def test_each_thing_is_done_once(
         trainings[name, json.dumps(numbers, sort_keys=True), train.digest()] += 1
         return make_linkage(name, train, **settings)
 
-    def refuse_write(self: Embeddings, path: Path) -> None:
-        raise AssertionError("an embedding set was written a second time")
+    writes: Counter[str] = Counter()
+    write = Embeddings.write
+
+    def counting_write(self: Embeddings, path: Path) -> None:
+        writes[self.digest()] += 1
+        write(self, path)
 
     monkeypatch.setattr(embedding_store, "read_embeddings", counting_read)
     monkeypatch.setattr(training, "make_linkage", counting_training)
-    monkeypatch.setattr(Embeddings, "write", refuse_write)
+    monkeypatch.setattr(Embeddings, "write", counting_write)
 
     def counting_measure(folder: Path, *arguments: Any) -> Any:
         measured.append(folder.name.rsplit("-", 1)[0])
         return measure_attack(folder, *arguments)
 
-    monkeypatch.setattr("sottovoce.audit.run.measure_attack", counting_measure)
+    monkeypatch.setattr("sottovoce.audit.attacking.measure_attack", counting_measure)
     small = study(
         corpus, linkage=["best", "plda"], attackers=["ignorant", "informed"], utility=NO_UTILITY
     )
     findings = run_audit(small, tmp_path / "out")
-    # originals: enrolment, trial, training; released: enrolment, trial; attacker's: training
-    assert len(reads) == 6 and set(reads.values()) == {1}
+    # originals: enrolment, trial, training; released: enrolment, trial; attacker's: training, with
+    # two draws, which are also joined
+    assert len(reads) == 7 and set(reads.values()) == {1}
+    assert len(writes) == 1 and set(writes.values()) == {1}
     files = sorted(path.stem for path in (tmp_path / "out" / "embeddings").iterdir())
-    assert files == sorted(reads)
+    assert files == sorted([*reads, *writes])
     assert trainings and set(trainings.values()) == {1}
     assert len(findings.originals) == 2
     assert sorted(measured) == sorted(
