@@ -53,7 +53,9 @@ def twice(people: FloatArray) -> Embeddings:
 def test_joined_draws_keep_the_ids_of_their_recordings(twice: Embeddings, tmp_path: Path) -> None:
     assert twice.draws is not None and twice.utterances is not None
     assert len(twice) == 2 * SPEAKERS * EACH and number_of_draws(twice) == 2
-    np.testing.assert_array_equal(twice.utterances[twice.draws == 1], twice.utterances[SPEAKERS * EACH :])
+    np.testing.assert_array_equal(
+        twice.utterances[twice.draws == 1], twice.utterances[SPEAKERS * EACH :]
+    )
     twice.write(tmp_path / "twice.npz")
     stored = read_embeddings(tmp_path / "twice.npz")
     assert stored.digest() == twice.digest()
