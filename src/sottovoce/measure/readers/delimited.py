@@ -54,7 +54,7 @@ def read_csv_table(path: Path) -> pl.DataFrame:
 
 _DUPLICATED = re.compile(r"_duplicated_\d+$")
 """What polars appends to a name that the header holds already."""
-_COMPRESSED = (b"\x1f\x8b", b"x\x01", b"x\x9c", b"x\xda", b"\x28\xb5\x2f\xfd")
+COMPRESSED = (b"\x1f\x8b", b"x\x01", b"x\x9c", b"x\xda", b"\x28\xb5\x2f\xfd")
 """How gzip, zlib and Zstandard files start, all of which polars would decompress by itself."""
 
 
@@ -62,11 +62,11 @@ def _check_compression(path: Path, *, compressed: bool) -> None:
     """Refuse content that contradicts the name, so that only ``.gz`` files grow when read."""
     with path.open("rb") as file:
         start = file.read(4)
-    if compressed and not start.startswith(_COMPRESSED[0]):
+    if compressed and not start.startswith(COMPRESSED[0]):
         raise InputError(
             f"{path}: not compressed with gzip; name it without .gz", code="unknown-format"
         )
-    if not compressed and start.startswith(_COMPRESSED):
+    if not compressed and start.startswith(COMPRESSED):
         raise InputError(
             f"{path}: compressed; compress it with gzip and name it .csv.gz or .tsv.gz",
             code="unknown-format",

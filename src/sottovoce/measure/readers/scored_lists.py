@@ -13,7 +13,15 @@ from pathlib import Path
 import polars as pl
 
 from sottovoce.core.errors import InputError, first_few, first_line
-from sottovoce.measure.readers.tables import BAD_LABEL, LINE, from_table, mated_label, refuse
+from sottovoce.measure.readers.delimited import COMPRESSED
+from sottovoce.measure.readers.tables import (
+    BAD_LABEL,
+    LINE,
+    all_distinct,
+    from_table,
+    mated_label,
+    refuse,
+)
 from sottovoce.measure.scores import Scores
 
 PAIR = ["enrol", "trial"]
@@ -50,17 +58,14 @@ def read_joined_lists(scores: Path, trials: Path, utt2spk: Path | None = None) -
     words = _words(scores, "enrol trial score")
     keyed = _labelled_pairs(trials)
     scored = _named_columns(words, "score", value_first=_score_is_first(words, keyed, scores))
-    refuse(keyed.filter(mated_label().is_null()), BAD_LABEL, trials, code="bad-label")
-    for table, path in ((scored, scores), (keyed, trials)):
-        again = table.filter(~pl.struct(PAIR).is_first_distinct())
-        if not again.is_empty():
-            raise InputError(
-                f"{path}: listed twice: {_named(again)}; keep one line per pair",
-                code="duplicate-id",
-            )
-    _refuse_alone(scored, keyed, scores, f"has no trial in {trials}")
-    _refuse_alone(keyed, scored, trials, f"has no score in {scores}")
+    if keyed.select(pl.col("label").unique()).select(mated_label().has_nulls()).item():
+        refuse(keyed.filter(mated_label().is_null()), BAD_LABEL, trials, code="bad-label")
     table = scored.join(keyed.drop(LINE), on=PAIR, how="inner", maintain_order="left")
+    if not (len(table) == len(scored) == len(keyed) and all_distinct(table, PAIR)):
+        _refuse_repeated(scored, scores)
+        _refuse_repeated(keyed, trials)
+        _refuse_alone(scored, keyed, scores, f"has no trial in {trials}")
+        _refuse_alone(keyed, scored, trials, f"has no score in {scores}")
     if utt2spk is not None:
         table = _with_speakers(table, utt2spk)
     return table
@@ -113,6 +118,60 @@ def _named_columns(words: pl.DataFrame, value: str, *, value_first: bool) -> pl.
 
 def _words(path: Path, form: str) -> pl.DataFrame:
     """Columns of a file of three words per line, separated by white space, with line numbers."""
+    parts = _single_spaced(path)
+    if parts is None:
+        parts = _spaced(path, form)
+    return parts
+
+
+_CONTROL = bytes(set(range(32)) - {10})
+"""Control characters, some of them white space, apart from the end of a line."""
+_UNICODE_SPACE = tuple(
+    space.encode() for space in "\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000"
+) + tuple(chr(code).encode() for code in range(0x2000, 0x200B))
+_PART = 1 << 24
+
+
+def _single_spaced(path: Path) -> pl.DataFrame | None:
+    """Words of a file with one blank between words and no other white space; None if not so.
+
+    Read as a table, several times faster and in less memory than lines of text.
+    """
+    try:
+        if _has_other_space(path):
+            return None
+        words = pl.read_csv(
+            path,
+            separator=" ",
+            has_header=False,
+            new_columns=WORDS,
+            infer_schema=False,
+            quote_char=None,
+        )
+    except (pl.exceptions.PolarsError, OSError):  # the slower reader says what is wrong
+        return None
+    if words.columns != WORDS or any(words.null_count().row(0)):
+        return None
+    return words.with_row_index(LINE, offset=1)
+
+
+def _has_other_space(path: Path) -> bool:
+    """Whether a file has blank lines, white space other than blanks, or is compressed."""
+    before = b"\n"
+    with path.open("rb") as file:
+        while part := file.read(_PART):
+            if b"\n\n" in before + part[:1] or b"\n\n" in part or part.startswith(COMPRESSED):
+                return True
+            if len(part.translate(None, _CONTROL)) < len(part):
+                return True
+            if not part.isascii() and any(space in part for space in _UNICODE_SPACE):
+                return True
+            before = part[-1:]
+    return False
+
+
+def _spaced(path: Path, form: str) -> pl.DataFrame:
+    """Words of a file, separated by white space of any kind."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -132,6 +191,14 @@ def _words(path: Path, form: str) -> pl.DataFrame:
 
 
 # ============================================================================================ join
+
+
+def _refuse_repeated(table: pl.DataFrame, path: Path) -> None:
+    again = table.filter(~pl.struct(PAIR).is_first_distinct())
+    if not again.is_empty():
+        raise InputError(
+            f"{path}: listed twice: {_named(again)}; keep one line per pair", code="duplicate-id"
+        )
 
 
 def _refuse_alone(table: pl.DataFrame, other: pl.DataFrame, path: Path, complaint: str) -> None:

@@ -7,6 +7,7 @@ speaker).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -74,10 +75,28 @@ def check_table(table: pl.DataFrame, path: Path) -> pl.DataFrame:
         values.filter(~pl.col(VALUE).is_finite()), "score is not finite", path, code="not-finite"
     )
     refuse(values.filter(pl.col(MATED_ROW).is_null()), BAD_LABEL, path, code="bad-label")
-    if set(IDS) <= set(table.columns):
+    if set(IDS) <= set(table.columns) and not all_distinct(values, IDS):
         repeated = values.filter(~pl.struct(IDS).is_first_distinct())
         refuse(repeated, "the same enrol and trial again", path, code="duplicate-id")
     return values
+
+
+def all_distinct(table: pl.DataFrame, columns: Sequence[str]) -> bool:
+    """Tell whether no two rows agree in some columns.
+
+    Rows of different hashes are different, which settles nearly all cases at a tenth of the time.
+
+    Parameters
+    ----------
+    table : polars.DataFrame
+        Any table.
+    columns : sequence of str
+        Names of its columns.
+    """
+    rows = pl.struct(columns)
+    if table.select(rows.hash().n_unique()).item() == table.height:
+        return True
+    return bool(table.select(rows.is_first_distinct().all()).item())
 
 
 def scores_of(table: pl.DataFrame, path: Path) -> Scores:
@@ -90,7 +109,8 @@ def scores_of(table: pl.DataFrame, path: Path) -> Scores:
     path : Path
         Where it comes from, for messages.
     """
-    mated, nonmated = table.filter(MATED_ROW), table.filter(~pl.col(MATED_ROW))
+    used = table.select(VALUE, MATED_ROW, LINE, *(set(SPEAKERS) & set(table.columns)))
+    mated, nonmated = used.filter(MATED_ROW), used.filter(~pl.col(MATED_ROW))
     dtype = np.float32 if table.schema["score"] == pl.Float32 else np.float64
     return Scores(
         mated[VALUE].to_numpy().astype(dtype),
