@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -62,6 +63,7 @@ def test_joined_draws_keep_the_ids_of_their_recordings(twice: Embeddings, tmp_pa
     np.testing.assert_array_equal(stored.draws, twice.draws)
     once = first_draws(twice, 1)
     assert once.draws is None and first_draws(twice, 5) is twice
+    assert replace(twice, draws=twice.draws[::-1]).digest() != twice.digest()
     assert once.digest() != twice.digest()
 
 
