@@ -10,7 +10,8 @@ Entry points are looked up when a name is asked for, so importing a registry imp
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from difflib import get_close_matches
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -96,6 +97,74 @@ class Registry(Generic[T]):
 
     def __contains__(self, name: object) -> bool:
         return name in list(self)
+
+
+_NUMBER = r"-?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?"
+_NUMBERS = re.compile(rf"{_NUMBER}(_{_NUMBER})*")
+
+
+class FamilyRegistry(Registry[T]):
+    """A registry that also has families of objects whose names end in numbers, joined by ``_``.
+
+    >>> powers: FamilyRegistry[float] = FamilyRegistry("power", group="example.powers")
+    >>> powers.add_family("power", lambda base, exponent=2: base**exponent)
+    >>> powers["power_3"], powers["power_3_1"]
+    (9.0, 3.0)
+
+    Parameters
+    ----------
+    kind : str
+        What the objects are, for messages.
+    group : str
+        Group of the entry points of other packages.
+    """
+
+    def __init__(self, kind: str, *, group: str) -> None:
+        super().__init__(kind, group=group)
+        self._families: dict[str, Callable[..., T]] = {}
+
+    def add_family(self, name: str, make: Callable[..., T]) -> None:
+        """Register a family of objects.
+
+        Parameters
+        ----------
+        name : str
+            What the names of its members start with.
+        make : callable
+            Makes a member from the numbers in its name.
+        """
+        self._families[name] = make
+
+    def member(self, family: str, *numbers: float) -> T:
+        """Return a member of a family.
+
+        Parameters
+        ----------
+        family : str
+            Name of the family.
+        *numbers : float
+            What its members differ in.
+        """
+        return self._families[family](*numbers)
+
+    def __getitem__(self, name: str) -> T:
+        member = None if name in self._added else self._named_member(name)
+        return super().__getitem__(name) if member is None else member
+
+    def __contains__(self, name: object) -> bool:
+        if super().__contains__(name):
+            return True
+        return isinstance(name, str) and self._named_member(name) is not None
+
+    def _named_member(self, name: str) -> T | None:
+        for family, make in self._families.items():
+            numbers = name.removeprefix(f"{family}_")
+            if numbers != name and _NUMBERS.fullmatch(numbers):
+                try:
+                    return make(*map(float, numbers.split("_")))
+                except TypeError:  # more numbers than this family has
+                    return None
+        return None
 
 
 def did_you_mean(kind: str, name: str, known: list[str]) -> str:

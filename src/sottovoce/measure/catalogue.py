@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from sottovoce.core.registry import Registry
+from sottovoce.core.registry import FamilyRegistry
 from sottovoce.measure.calibration import Blocks, oracle_blocks
 from sottovoce.measure.calibration_error import (
     dev_pav_of,
@@ -107,6 +106,8 @@ class Measure:
     """Raises :class:`~sottovoce.core.errors.TooFewError` if data are too few for this number."""
     sampled_chance: Callable[[Tally, np.random.Generator], float] | None = None
     """The chance level where it depends on how many scores there are; replaces ``chance``."""
+    parts: tuple[tuple[float, Measure], ...] = ()
+    """Weights and shares whose sum it is; its interval is then made of theirs."""
     by_default: bool = True
     """Whether it is computed where no measures are named."""
     chance_stream: int = 0
@@ -127,79 +128,17 @@ class Measure:
 _UNBOUNDED = float("inf")
 
 
-class MeasureRegistry(Registry[Measure]):
-    """Score measures by name, and families of measures whose names end in numbers.
-
-    ``min_dcf_0.05`` is a member of the family ``min_dcf``: its numbers are separated by ``_``.
+class MeasureRegistry(FamilyRegistry[Measure]):
+    """Score measures by name, and families of them such as ``min_dcf_0.05``.
 
     >>> MEASURES["fmr_at_1.50"].name
     'fmr_at_1.5'
     """
 
-    def __init__(self, kind: str, *, group: str) -> None:
-        super().__init__(kind, group=group)
-        self._families: dict[str, Callable[..., Measure]] = {}
-
-    def add_family(self, name: str, make: Callable[..., Measure], *members: float) -> None:
-        """Register a family of measures.
-
-        Parameters
-        ----------
-        name : str
-            What all names of its measures start with.
-        make : callable
-            Makes a measure from the numbers in its name.
-        *members : float
-            Measures with one number that are registered at once.
-        """
-        self._families[name] = make
-        for number in members:
-            measure = make(number)
-            self.add(measure.name, measure)
-
-    def member(self, family: str, *numbers: float) -> Measure:
-        """Return a measure of a family.
-
-        Parameters
-        ----------
-        family : str
-            Name of the family.
-        *numbers : float
-            What its measures differ in.
-
-        Raises
-        ------
-        InputError
-            ``out-of-range`` for numbers that the family does not take.
-        """
-        return self._families[family](*numbers)
-
     def defaults(self) -> list[str]:
         """Return the names of the measures that are computed where none are named."""
         return [name for name in self if self[name].by_default]
 
-    def __getitem__(self, name: str) -> Measure:
-        member = None if name in self._added else self._member(name)
-        return super().__getitem__(name) if member is None else member
-
-    def __contains__(self, name: object) -> bool:
-        return super().__contains__(name) or (
-            isinstance(name, str) and self._member(name) is not None
-        )
-
-    def _member(self, name: str) -> Measure | None:
-        for family, make in self._families.items():
-            ending = name.removeprefix(f"{family}_")
-            if ending != name and re.fullmatch(_NUMBERS, ending):
-                try:
-                    return make(*map(float, ending.split("_")))
-                except TypeError:  # more numbers than this family has
-                    return None
-        return None
-
-
-_NUMBER = r"-?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?"
-_NUMBERS = rf"{_NUMBER}(_{_NUMBER}){{0,2}}"
 
 MEASURES = MeasureRegistry("measure", group="sottovoce.measures")
 """Score measures by name."""
@@ -253,6 +192,7 @@ def _min_dcf_measure(prior: float, cost_miss: float = 1, cost_false_alarm: float
 
 def _dcf_measure(prior: float, cost_miss: float = 1, cost_false_alarm: float = 1) -> Measure:
     point = OperatingPoint(prior, cost_miss, cost_false_alarm)
+    smaller = min(point.odds, 1.0)
     return Measure(
         f"dcf_{_at_point(point)}",
         f"DCF at {_described(point)}",
@@ -260,6 +200,10 @@ def _dcf_measure(prior: float, cost_miss: float = 1, cost_false_alarm: float = 1
         chance=1.0,
         compute=lambda evidence: dcf(evidence.tally, point),
         thresholds=(point.threshold,),
+        parts=(
+            (point.odds / smaller, _fnmr_measure(point.threshold)),
+            (1 / smaller, _fmr_measure(point.threshold)),
+        ),
         bounds=(0.0, 1.0 + max(point.odds, 1 / point.odds)),
         remark=_TAKEN_FOR_LLRS,
     )
@@ -419,8 +363,14 @@ for _measure in (
     ),
 ):
     MEASURES.add(_measure.name, _measure)
-MEASURES.add_family("tpr_at_fpr", _tpr_measure, 0.01, 0.001, 0.0001)
-MEASURES.add_family("min_dcf", _min_dcf_measure, 0.05, 0.01)
-MEASURES.add_family("dcf", _dcf_measure, 0.05, 0.01)
-MEASURES.add_family("fmr_at", _fmr_measure)
-MEASURES.add_family("fnmr_at", _fnmr_measure)
+for _family, _make, _numbers in (
+    ("tpr_at_fpr", _tpr_measure, (0.01, 0.001, 0.0001)),
+    ("min_dcf", _min_dcf_measure, (0.05, 0.01)),
+    ("dcf", _dcf_measure, (0.05, 0.01)),
+    ("fmr_at", _fmr_measure, ()),
+    ("fnmr_at", _fnmr_measure, ()),
+):
+    MEASURES.add_family(_family, _make)
+    for _number in _numbers:
+        _measure = MEASURES.member(_family, _number)
+        MEASURES.add(_measure.name, _measure)

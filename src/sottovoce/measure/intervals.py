@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -118,6 +119,37 @@ def interval_of(
     if method == "centred":
         low, high = (np.array([low, high]) - draws.mean() + value).tolist()
     return _clipped(low, high, value, bounds)
+
+
+def weighted_sum_interval(
+    value: float,
+    terms: Sequence[tuple[float, float, Interval]],
+    *,
+    bounds: tuple[float, float],
+) -> Interval:
+    """Make an interval of a weighted sum from the intervals of its terms.
+
+    The distances of their ends are added in squares, as those of independent terms (Zou and Donner
+    2008). An end that resamples cannot show, such as that of a share of 0, so counts in the sum.
+
+    Parameters
+    ----------
+    value : float
+        The sum.
+    terms : sequence of (float, float, Interval)
+        Weight above 0, value and interval of each term.
+    bounds : tuple of float
+        The interval is clipped to them.
+
+    Examples
+    --------
+    >>> terms = [(3.0, 0.5, Interval(0.4, 0.6)), (4.0, 0.0, Interval(0.0, 0.1))]
+    >>> weighted_sum_interval(1.5, terms, bounds=(0.0, 7.0)).high
+    2.0
+    """
+    below = math.hypot(*(weight * (part - ends.low) for weight, part, ends in terms))
+    above = math.hypot(*(weight * (ends.high - part) for weight, part, ends in terms))
+    return _clipped(value - below, value + above, value, bounds)
 
 
 def disclosure_interval(

@@ -16,6 +16,7 @@ from sottovoce.measure.intervals import (
     interval_of,
     least_separated,
     resampled_share_interval,
+    weighted_sum_interval,
 )
 from sottovoce.measure.resampling import mated_speakers, resample
 from sottovoce.measure.scores import ScoreSource
@@ -57,22 +58,37 @@ def score_intervals(
     dict of str to Interval
         By the name of the measure; each holds the value.
     """
-    draws = np.empty((plan.replicates, len(measures)))
+    parts = [part for measure in measures for _, part in measure.parts]
+    columns = [*measures, *parts]
+    draws = np.empty((plan.replicates, len(columns)))
     rng = np.random.default_rng(seed)
     for i, resampled in enumerate(resample(scores, tally, replicates=plan.replicates, rng=rng)):
         evidence = Evidence(resampled)
-        draws[i] = [_resampled(measure)(evidence) for measure in measures]
+        draws[i] = [_resampled(measure)(evidence) for measure in columns]
         if progress:
             progress(i + 1, plan.replicates)
     evidence, worst_compatible = Evidence(tally), _worst_compatible(scores, tally, plan)
-    intervals = {}
-    for column, measure in enumerate(measures):
+    intervals: dict[str, Interval] = {}
+    for column, measure in enumerate(columns):
         resampled_value = _resampled(measure)(evidence)
         interval = _interval(measure, resampled_value, draws[:, column], scores, plan)
         if measure.separable and worst_compatible is not None:
             interval = interval.extended_to(_resampled(measure)(worst_compatible))
-        intervals[measure.name] = interval.extended_to(values[measure.name])
-    return intervals
+        intervals[measure.name] = interval.extended_to(values.get(measure.name, resampled_value))
+    for measure in measures:
+        if measure.parts:
+            intervals[measure.name] = _interval_of_sum(measure, evidence, intervals)
+    return {measure.name: intervals[measure.name] for measure in measures}
+
+
+def _interval_of_sum(
+    measure: Measure, evidence: Evidence, intervals: Mapping[str, Interval]
+) -> Interval:
+    """Interval of a weighted sum of shares, from those of the shares."""
+    terms = [
+        (weight, part.compute(evidence), intervals[part.name]) for weight, part in measure.parts
+    ]
+    return weighted_sum_interval(measure.compute(evidence), terms, bounds=measure.bounds)
 
 
 def resampled_units(scores: ScoreSource, plan: Resampling) -> int:
