@@ -324,13 +324,16 @@ class _RetrainingRun:
             group["lr"] = self.settings.learning_rate * rise * fall * group["speed"]
 
     def _guess_class_weights(self) -> None:
-        """Begin with the mean vector of some crops of each class, instead of random weights."""
+        """Begin with the mean vector of some crops of each class, instead of random weights.
+
+        These are not crops of the training steps, whose loss would look too good at first.
+        """
         import torch
 
         batches = math.ceil(CROPS_PER_CLASS * self.sampler.classes / self.settings.batch)
         sums = torch.zeros_like(self.loss.weight)
-        for step in range(batches):
-            banks, classes = self.sampler.draw(step)
+        for batch in range(batches):
+            banks, classes = self.sampler.draw(self.settings.steps + batch)
             vectors = torch.from_numpy(self._embed(banks)).to(self.device)
             sums.index_add_(0, torch.from_numpy(classes).to(self.device), vectors)
         with torch.no_grad():
