@@ -13,14 +13,13 @@ import argparse
 import time
 from pathlib import Path
 
-from undoing import some_of_each
-
 from sottovoce.attack import evidence
 from sottovoce.attack.inputs import AttackInputs, divide_speech
 from sottovoce.attack.knowledge import ATTACKERS
 from sottovoce.attack.run import run_attacks
-from sottovoce.attack.speech import AnonymiserSpec, SpeechCache, operators_secret
+from sottovoce.attack.speech import AnonymiserSpec, SpeechCache, SpeechSet, operators_secret
 from sottovoce.corpus.manifest import read_manifest
+from sottovoce.corpus.utterance import Corpus
 from sottovoce.findings import AttackReport, AttackSettings
 from sottovoce.measure import linkability
 from sottovoce.measure.readers import read_scores
@@ -41,6 +40,21 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--draws", type=int, default=1)
     parser.add_argument("--without", nargs="*", default=[], choices=evidence.EVIDENCE)
     return parser.parse_args()
+
+
+def some_of_each(corpus: Corpus, enrol: int, trial: int) -> SpeechSet:
+    """The first recordings of each speaker, of the enrolment and of the trial split if it has them.
+
+    Recordings of other splits, such as ``train``, are taken in their order.
+    """
+    chosen: set[str] = set()
+    for utterances in corpus.by_speaker().values():
+        trials = [utterance.id for utterance in utterances if utterance.split == "trial"]
+        others = [utterance.id for utterance in utterances if utterance.split != "trial"]
+        chosen |= {*others[:enrol], *trials[:trial]}
+        if not trials:
+            chosen |= set(others[enrol : enrol + trial])
+    return SpeechSet.of(corpus).with_ids(chosen)
 
 
 def attack(method: str, given: argparse.Namespace) -> tuple[AttackReport, float]:
