@@ -15,6 +15,7 @@ from sottovoce.attack import ATTACKERS, AttackSettings, EmbeddingSets, attack
 from sottovoce.attack.artifacts import attack_record, read_attack, stored_embeddings, write_attack
 from sottovoce.attack.embedding_sets import LinkedSpeech
 from sottovoce.attack.embedding_store import EmbeddingStore
+from sottovoce.attack.evidence import AvailableEvidence
 from sottovoce.attack.inputs import AttackInputs, divide_speech, prepare_embeddings
 from sottovoce.attack.representation import (
     REPRESENTATIONS,
@@ -57,6 +58,16 @@ def candidates(sets: EmbeddingSets, trained_on: tuple[str, ...] = ()) -> Candida
     )
     missing = UnavailableRepresentation("retrained", "install PyTorch")
     return Candidates((frozen, clear), (missing,), ("frozen", "clear", "retrained"))
+
+
+@pytest.fixture(autouse=True)
+def _no_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the voice, so that no recogniser runs here."""
+    nothing = AvailableEvidence((), {})
+    monkeypatch.setattr(
+        "sottovoce.attack.representation.available_evidence", lambda languages: nothing
+    )
+    monkeypatch.setattr("sottovoce.attack.evidence.ENCODERS", {})
 
 
 def test_held_out_speakers_choose_the_representation(sets: EmbeddingSets, tmp_path: Path) -> None:

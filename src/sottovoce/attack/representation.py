@@ -221,7 +221,8 @@ def prepare_candidates(
             speech.append(_linked(name, encoder, inputs, attacker, settings, cache))
         if evidence is not None:
             joined, label = with_evidence(encoder, evidence), f"{name}{WITH_EVIDENCE}"
-            speech.append(_linked(label, joined, inputs, attacker, settings, cache))
+            if fused or len(joined.parts) > 1:
+                speech.append(_linked(label, joined, inputs, attacker, settings, cache))
     missing = {} if evidence is None else evidence.missing
     unavailable += [UnavailableRepresentation(*entry) for entry in missing.items()]
     if not speech:
