@@ -67,7 +67,8 @@ class McAdams:
         ),
         keeps=("duration", "rhythm", "F0", "energy", "words"),
         leaks="Pitch, rhythm and wording stay, and one number describes how formants moved.",
-        reversible="nearly: an attacker who finds the coefficient moves the formants back",
+        reversible="nearly: an attacker who recognises the coefficient moves the formants back; "
+        "measured on 40 speakers, originals enrolled: EER 16 % as released, 4 % undone",
         reference="Patino et al. 2021, Speaker anonymisation using the McAdams coefficient",
         fit="unused",
         draws=("coefficient",),
