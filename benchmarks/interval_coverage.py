@@ -267,12 +267,12 @@ def print_tables(folder: Path) -> None:
     done.sort(key=lambda content: list(known).index(content["row"]))
     for group in dict.fromkeys(row.group for row in known.values()):
         names = CURVES if group == "re-identification" else SCORE_MEASURES
-        print(f"\n| {group} | " + " | ".join(names) + " |\n|---|" + "---|" * len(names))
+        print(f"\n| {group} | sets | " + " | ".join(names) + " |\n|---|---|" + "---|" * len(names))
         for content in done:
             if content["group"] == group:
                 shares = content["shares"]
                 cells = [cell(shares[name]) if name in shares else "–" for name in names]
-                print(f"| {content['row']} | " + " | ".join(cells) + " |")
+                print(f"| {content['row']} | {content['sets']} | " + " | ".join(cells) + " |")
 
 
 def main() -> None:

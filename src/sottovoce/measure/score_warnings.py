@@ -80,7 +80,7 @@ def _about_intervals(scores: ScoreSource, plan: Resampling | None) -> list[Cauti
                 "the intervals are too narrow unless no two trials share a speaker: speakers are "
                 "unknown, so trials were resampled. In simulations of 20 speakers such 95 % "
                 "intervals held the true value in three sets of four, that of Cllr in one of "
-                "three; name the speakers",
+                "four; name the speakers",
             )
         ]
     if not by_speaker(scores):
