@@ -25,18 +25,21 @@ SPEAKERS = [f"s{i}" for i in range(6)]
 
 
 def embeddings(
-    seed: int, *, prefix: str = "s", session: str = "a", recordings: int = 3
+    seed: int, *, prefix: str = "s", session: str = "a", recordings: int = 3, speakers: int = 6
 ) -> Embeddings:
-    """Six speakers with three recordings each, around a point for each speaker."""
+    """Some speakers with three recordings each, around a point for each speaker."""
     rng = np.random.default_rng(seed)
-    centres = np.random.default_rng(99 if prefix == "s" else seed + 5).normal(size=(6, 8))
-    names = [f"{prefix}{i}" for i in range(6) for _ in range(recordings)]
+    centres = np.random.default_rng(99 if prefix == "s" else seed + 5).normal(size=(speakers, 8))
+    names = [f"{prefix}{i}" for i in range(speakers) for _ in range(recordings)]
     ids = [f"{name}/{session}{k % recordings}" for k, name in enumerate(names)]
-    vectors = np.repeat(centres, recordings, axis=0) + rng.normal(0, 0.5, (6 * recordings, 8))
+    vectors = np.repeat(centres, recordings, axis=0) + rng.normal(
+        0, 0.5, (speakers * recordings, 8)
+    )
     return Embeddings.of(vectors.astype(np.float32), names, utterances=ids, name=session)
 
 
-ENROL, TRIAL, TRAIN = embeddings(0), embeddings(1, session="b"), embeddings(2, prefix="other")
+ENROL, TRIAL = embeddings(0), embeddings(1, session="b")
+TRAIN = embeddings(2, prefix="other", speakers=16)
 
 
 def write(path: Path, lines: list[tuple[str, str, bool]], *, ending: str = "") -> Path:
