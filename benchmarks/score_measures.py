@@ -1,6 +1,6 @@
 """Speed of the score measures as ratios of CPU time, each against its peer in the same run.
 
-    uv run python benchmarks/score_measures.py            # everything, about two minutes
+    uv run python benchmarks/score_measures.py            # everything, about five minutes
     uv run python benchmarks/score_measures.py resamples  # one part
 
 CPU seconds of one process, the least of a few repeats. Linear algebra is held to one thread.
@@ -25,15 +25,17 @@ from typing import Any
 
 import numpy as np
 from peers import naive, naive_everything
-from timing import HEAD, cpu, peak_mib, row
+from timing import HEAD, cpu, cpu_of_command, peak_mib, row
 
 from sottovoce.measure import Scores, Speakers, Tally, acceleration, ece_profile, eer, tpr_at_fpr
 from sottovoce.measure.calibration import oracle_blocks
+from sottovoce.measure.catalogue import MEASURES, Evidence
 from sottovoce.measure.disclosure import d_ece_of, worst_case_of
-from sottovoce.measure.resampling import resample
+from sottovoce.measure.ladder import round_down
+from sottovoce.measure.resampling import SpeakerTallies, draw_weights, resample
 from sottovoce.measure.scores import ScoreSource
 from sottovoce.measure.summary import measure_scores
-from sottovoce.measure.verification import min_cllr_of, rocch_eer_of
+from sottovoce.measure.verification import min_cllr, min_cllr_of, rocch_eer_of
 
 
 def threshold_measures(scores: ScoreSource) -> dict[str, Any]:
@@ -108,6 +110,170 @@ _ALL_BUT_CLLR = (
     "tpr_at_fpr_0.001",
     "tpr_at_fpr_0.0001",
 )
+
+
+def everything() -> None:
+    mated, nonmated = draw(4_696, 10_000_000)
+    ours = cpu(lambda: measure_scores(Scores(mated, nonmated), interval=None), 3)
+    peer = cpu(lambda: naive(mated, nonmated), 2)
+    row(
+        "all measures with raw Cllr and D_sys, no intervals, 4,696 + 10,000,000 float32",
+        ours,
+        "stable argsort + isotonic_regression",
+        peer,
+        f"{peer / ours:.0f}× faster",
+        "≥ 25×",
+    )
+
+
+def balanced() -> None:
+    mated, nonmated = draw(5_000_000, 5_000_000)
+    both = np.concatenate((mated, nonmated))
+    ours, peer = cpu(lambda: min_cllr(Scores(mated, nonmated)), 2), cpu(lambda: np.sort(both), 3)
+    row(
+        "Cllr_min, 5,000,000 + 5,000,000 float32",
+        ours,
+        "np.sort of both",
+        peer,
+        f"{ours / peer:.1f}×",
+        "≤ 6×",
+    )
+    for n_mated, n_nonmated in ((500_000, 500_000), (10_000, 990_000)):
+        for unit in ("trial", "speaker"):
+            work = f"intervals-{unit}-{n_mated}-{n_nonmated}"
+            seconds, peak = child(work, Path(), repeats=1)
+            row(
+                f"all measures, 1,000 resamples by {unit}, {n_mated:,} + {n_nonmated:,}, "
+                f"peak RSS {peak:.0f} MiB (aim < 500)",
+                seconds,
+                "np.sort of 10⁷",
+                peer,
+                f"{seconds / peer:.0f}×",
+                "≤ 12 s",
+            )
+
+
+def measure_with_intervals(work: str) -> None:
+    _, unit, n_mated, n_nonmated = work.split("-")
+    mated, nonmated = draw(int(n_mated), int(n_nonmated))
+    count, rng = 1251, np.random.default_rng(1)
+    enrol = rng.integers(0, count, len(nonmated))
+    trial = (enrol + rng.integers(1, count, len(nonmated))) % count
+    who = Speakers(rng.integers(0, count, len(mated)), enrol, trial, count)
+    measure_scores(Scores(mated, nonmated, speakers=who if unit == "speaker" else None))
+
+
+def ladder_error() -> None:
+    """How far resamples of rounded scores deviate from those of all scores, with equal weights."""
+    names = ("eer", "rocch_eer", "min_cllr", "d_ece", "d_sys", "tpr_at_fpr_0.01")
+    measures = [MEASURES[name] for name in names]
+    print("\n| trials | speakers | cuts | steps | " + " | ".join(names) + " |")
+    print("|---|---|---|---|" + "---|" * len(names))
+    for size, count in ((20_000, 200), (100_000, 1_000), (300_000, 5_000)):
+        mated, nonmated = draw(size, size)
+        rng = np.random.default_rng(1)
+        enrol = rng.integers(0, count, size)
+        trial = (enrol + rng.integers(1, count, size)) % count
+        who = Speakers(rng.integers(0, count, size), enrol, trial, count)
+        scores = Scores(mated, nonmated, speakers=who)
+        exact = Tally.of(scores, bins=100)
+        rounded = round_down(exact)
+        weights = draw_weights(count, rng, 40)
+        deviations = []
+        for tally in (exact, rounded):
+            value = [measure.compute(Evidence(tally)) for measure in measures]
+            drawn = SpeakerTallies(scores, who, tally)(weights)
+            draws = [[m.compute(Evidence(t)) for m in measures] for t in drawn if t is not None]
+            deviations.append(np.array(draws) - value)
+        spread = deviations[0].std(axis=0)
+        shift = (deviations[1] - deviations[0]).mean(axis=0) / spread
+        ratio = deviations[1].std(axis=0) / spread
+        cells = " | ".join(f"{a:+.3f}, {b:.3f}" for a, b in zip(shift, ratio, strict=True))
+        print(
+            f"| {size:,} + {size:,} | {count:,} | {len(exact.cuts):,} | {len(rounded.cuts):,} "
+            f"| {cells} |",
+            flush=True,
+        )
+    print("(shift of the mean in standard deviations, ratio of standard deviations)\n")
+
+
+def start_up() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "scores.npz"
+        mated, nonmated = draw(100, 2000)
+        np.savez(path, mated=mated, nonmated=nonmated)
+        peer = cpu_of_command([sys.executable, "-c", "import numpy"])
+        for words in (["--help"], ["measure", str(path), "--no-interval"], ["measure", str(path)]):
+            ours = cpu_of_command([sys.executable, "-m", "sottovoce", *words])
+            what = " ".join("scores.npz" if word == str(path) else word for word in words)
+            row(
+                f"`sottovoce {what}`, 100 + 2,000 scores",
+                ours,
+                "python -c 'import numpy'",
+                peer,
+                f"{ours / peer:.1f}×",
+                "≤ 3×",
+            )
+
+
+def lists() -> None:
+    """Kaldi score and trials files of 10⁷ lines, read and joined by their ids."""
+    os.environ["POLARS_MAX_THREADS"] = "1"
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        child("make-lists", folder, repeats=1)
+        peer, peer_peak = child("join-lists", folder, repeats=1)
+        ours, peak = child("read-lists", folder, repeats=1)
+        row(
+            f"10⁷ lines of Kaldi scores and trials, peak RSS {peak:.0f} MiB (peer {peer_peak:.0f})",
+            ours,
+            "polars read_csv of both and join",
+            peer,
+            f"{ours / peer:.2f}×",
+            "≤ 1.5×",
+        )
+
+
+def make_lists(folder: Path, lines: int = 10_000_000) -> None:
+    import polars as pl
+
+    rng = np.random.default_rng(0)
+    table = pl.DataFrame({"row": np.arange(lines)}).select(
+        pl.format("id{}", pl.col("row") % 2000).alias("enrol"),
+        pl.format("utt-{}-x", pl.col("row") // 2000).alias("trial"),
+        pl.Series("score", rng.normal(size=lines).round(5)),
+        pl.Series("label", rng.random(lines) < 0.5).replace_strict(
+            {True: "target", False: "nontarget"}, return_dtype=pl.String
+        ),
+    )
+    table.select("enrol", "trial", "score").write_csv(
+        folder / "scores", separator=" ", include_header=False
+    )
+    shuffled = table.select("enrol", "trial", "label").sample(fraction=1, shuffle=True, seed=1)
+    shuffled.write_csv(folder / "trials", separator=" ", include_header=False)
+
+
+def join_lists(folder: Path) -> None:
+    import polars as pl
+
+    scores, trials = (
+        pl.read_csv(
+            folder / name,
+            separator=" ",
+            has_header=False,
+            new_columns=["enrol", "trial", value],
+            infer_schema=False,
+            quote_char=None,
+        )
+        for name, value in (("scores", "score"), ("trials", "label"))
+    )
+    scores.join(trials, on=["enrol", "trial"], how="inner")
+
+
+def read_lists(folder: Path) -> None:
+    from sottovoce.measure.readers import read_scores
+
+    read_scores(folder / "scores", trials=folder / "trials")
 
 
 def resamples() -> None:
@@ -229,19 +395,30 @@ CHILDREN: dict[str, Callable[[Path], Any]] = {
     "measure-npy": lambda folder: threshold_measures(read_folder(folder)),
     "all-parquet": lambda folder: measure_no_cllr(read_folder(folder)),
     "all-npy": lambda folder: measure_no_cllr(read_folder(folder)),
+    "make-lists": make_lists,
+    "join-lists": join_lists,
+    "read-lists": read_lists,
 }
 
 
 def main() -> None:
+    if len(sys.argv) == 3 and sys.argv[1].startswith("intervals-"):
+        report_child(lambda: measure_with_intervals(sys.argv[1]))
+        return
     if len(sys.argv) == 3 and sys.argv[1] in CHILDREN:
         folder = Path(sys.argv[2])
         report_child(lambda: CHILDREN[sys.argv[1]](folder))
         return
     parts = {
         "naive": against_naive,
+        "everything": everything,
         "sort": against_sort,
+        "balanced": balanced,
+        "ladder": ladder_error,
         "resamples": resamples,
         "streamed": streamed,
+        "startup": start_up,
+        "lists": lists,
     }
     print(HEAD)
     for name in sys.argv[1:] or parts:

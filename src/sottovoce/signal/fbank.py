@@ -11,9 +11,8 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.fft import rfft
-from scipy.sparse import csr_array
 
 RATE = 16_000
 """Sample rate in Hz."""
@@ -48,7 +47,7 @@ def fbank(audio: NDArray[np.float32], bins: int = 80) -> NDArray[np.float32]:
     shaped[:, 1:] -= _PREEMPHASIS * shaped[:, :-1]
     shaped[:, 0] -= _PREEMPHASIS * first
     shaped *= _povey_window()
-    spectrum = rfft(shaped, FFT, overwrite_x=True)[:, :-1]
+    spectrum = scipy.fft.rfft(shaped, FFT, overwrite_x=True)[:, :-1]
     power = np.square(spectrum.real)
     power += np.square(spectrum.imag)
     # A sparse product: a dense one would start threads that slow down parallel recordings.
@@ -86,9 +85,9 @@ def mel_triangles(bins: int, low: float = 20.0) -> NDArray[np.float32]:
 
 
 @cache
-def _sparse_triangles(bins: int) -> csr_array:
+def _sparse_triangles(bins: int) -> scipy.sparse.csr_array:
     """The filters as a sparse matrix: most weights are zero."""
-    return csr_array(mel_triangles(bins))
+    return scipy.sparse.csr_array(mel_triangles(bins))
 
 
 def _mel(hertz: NDArray[np.float64] | float) -> NDArray[np.float64]:

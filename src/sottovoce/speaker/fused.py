@@ -16,9 +16,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import minimize
-from scipy.special import expit
 
 from sottovoce.core.errors import TooFewError
 from sottovoce.core.types import FloatArray, IntArray, Vectors
@@ -241,13 +240,15 @@ class _Regression:
         count = self.scores.shape[1]
         start = np.append(np.full(count, 0.5), 0.0)
         bounds = [(0.0, None)] * count + [(None, None)]
-        solution = minimize(self._loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
+        solution = scipy.optimize.minimize(
+            self._loss, start, jac=True, method="L-BFGS-B", bounds=bounds
+        )
         return np.asarray(solution.x[:-1] / self.scale), float(solution.fun)
 
     def _loss(self, parameters: FloatArray) -> tuple[float, FloatArray]:
         weights = parameters[:-1]
         margins = self.signs * (self.scores @ weights + parameters[-1])
         loss = float(self.shares @ np.logaddexp(0, -margins) + PENALTY * weights @ weights)
-        pull = -self.shares * self.signs * expit(-margins)
+        pull = -self.shares * self.signs * scipy.special.expit(-margins)
         gradient = np.append(self.scores.T @ pull + 2 * PENALTY * weights, pull.sum())
         return loss, gradient
