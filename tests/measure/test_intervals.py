@@ -422,3 +422,15 @@ def test_intervals_hold_the_true_value_where_they_once_did_not() -> None:
             assert low is not None and high is not None
             misses[name] += not low <= value <= high
     assert max(misses.values()) < 8, misses
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.9])
+def test_equal_shares_are_worth_no_more_than_their_speakers(share: float) -> None:
+    """Their mean is rounded, so their variance may be a little above zero."""
+    shares = np.full(10, share)
+    assert share_interval(shares, 0.95) == binomial_interval(shares.mean(), 10, 0.95)
+
+
+def test_shares_that_hardly_vary_have_an_interval() -> None:
+    interval = share_interval(0.3 + 1e-9 * np.arange(10), 0.95)
+    assert 0.2999 < interval.low < 0.3 < interval.high < 0.3001

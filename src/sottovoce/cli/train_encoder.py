@@ -25,7 +25,7 @@ CAMPPLUS = "campplus"
 
 @click.command(
     cls=JsonCommand,
-    epilog="Examples: sottovoce train encoder anonymised/ --out mine.onnx --steps 5000 · "
+    epilog="Example: sottovoce train encoder anonymised/ --out mine.onnx --steps 5000 · "
     "sottovoce train encoder draw1/ draw2/ --network campplus --out mine.onnx",
     short_help="Train a speaker encoder.",
 )

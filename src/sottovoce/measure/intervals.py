@@ -18,6 +18,12 @@ from sottovoce.measure.tally import Tally
 VISIBLE_BIAS = 3.0
 """Resamples show a third at least of the bias that the sample has, so it may be thrice as large."""
 
+ROUNDING = 1e-24
+"""A variance of a mean below this share of that of one answer is rounding."""
+
+MOST_ANSWERS = 1e9
+"""A share is worth no more independent answers: its interval is then 0.0001 wide at most."""
+
 MIN_REPLICATES = 20
 """Fewest resamples that an interval can be made of."""
 
@@ -318,12 +324,16 @@ def resampled_share_interval(
 
 
 def _worth(share: float, variance: float, units: int, degrees: float, confidence: float) -> float:
-    """How many independent answers would vary as much; ``units`` where nothing varies."""
-    if variance <= 0 or not 0.0 < share < 1.0:
+    """How many independent answers would vary as much; ``units`` where nothing varies.
+
+    Equal shares vary by what their mean was rounded by, which is nothing.
+    """
+    if not 0.0 < share < 1.0 or variance <= ROUNDING * share * (1 - share):
         return units
     normal = normal_quantile((1 + confidence) / 2)
     uncertain = (normal / student_quantile(degrees, confidence)) ** 2
-    return max(share * (1 - share) / variance * uncertain, sys.float_info.min)
+    worth = share * (1 - share) / variance * uncertain
+    return min(max(worth, sys.float_info.min), MOST_ANSWERS)
 
 
 def mean_interval(values: NDArray[np.float64], confidence: float) -> Interval:
