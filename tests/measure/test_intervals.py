@@ -432,5 +432,5 @@ def test_equal_shares_are_worth_no_more_than_their_speakers(share: float) -> Non
 
 
 def test_shares_that_hardly_vary_have_an_interval() -> None:
-    interval = share_interval(0.3 + 1e-9 * np.arange(10), 0.95)
+    interval = share_interval(np.linspace(0.3, 0.3 + 9e-9, 10), 0.95)
     assert 0.2999 < interval.low < 0.3 < interval.high < 0.3001
