@@ -38,15 +38,19 @@ SCORE_MEASURES = (
     "d_ece",
     "d_sys",
     "d_sys_corrected",
+    "min_dcf_0.01",
     "tpr_at_fpr_0.01",
     "tpr_at_fpr_0.001",
 )
+RANKS = ("rank", "normalised_rank")
+"""Curves of which a lower value discloses more."""
 CURVES = (
     "linkability",
     "singling_out",
     "rank_disclosure",
     "worst_rank_disclosure",
     "one_minus_rocch_eer",
+    *RANKS,
 )
 Ranges = Mapping[str, tuple[float, float]]
 """The ends of the interval of each measure that has one."""
@@ -181,7 +185,7 @@ def reidentification_row(speakers: int, evidence: float) -> Row:
         return {name: point.value for name in CURVES for point in result.curve(name)}
 
     name = f"{speakers} speakers, voices of strength {evidence:g}"
-    return Row(name, "re-identification", ranges, truth, lambda _: False)
+    return Row(name, "re-identification", ranges, truth, RANKS.__contains__)
 
 
 # --------------------------------------------------------------------------------------- rows

@@ -294,3 +294,12 @@ def test_nothing_is_written_when_input_is_bad(
 def test_help_has_an_example(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["reidentify", "--help"]) == 0
     assert "Example: sottovoce reidentify --enrol" in " ".join(capsys.readouterr().out.split())
+
+
+def test_few_speakers_are_warned_of(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(arguments(folder)) == 0
+    assert "Careful: mated trials of 24 speakers only" in " ".join(capsys.readouterr().out.split())
+    assert run(arguments(folder, "--json", "-")) == 0
+    assert printed(capsys)["warning_codes"] == ["few-speakers"]
+    assert run(arguments(folder, "--json", "-", "--no-interval")) == 0
+    assert printed(capsys)["warning_codes"] == []

@@ -293,7 +293,10 @@ def test_more_speakers_narrow_both_intervals() -> None:
 def test_intervals_hold_the_truth_about_as_often_as_they_say(
     n: int, least: float, a: float, b: float
 ) -> None:
-    """Few and skewed shares are where Student's interval falls short: 84 to 86 % of 4,000 sets."""
+    """Few and skewed values are where Student's interval falls short: 84 to 86 % of 4,000 sets.
+
+    So mean ranks have another one (test_rank_intervals.py).
+    """
     rng = np.random.default_rng(7)
     held = np.zeros(2)
     for shares in rng.beta(a, b, (400, n)):

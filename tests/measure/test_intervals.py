@@ -434,3 +434,9 @@ def test_equal_shares_are_worth_no_more_than_their_speakers(share: float) -> Non
 def test_shares_that_hardly_vary_have_an_interval() -> None:
     interval = share_interval(np.linspace(0.3, 0.3 + 9e-9, 10), 0.95)
     assert 0.2999 < interval.low < 0.3 < interval.high < 0.3001
+
+
+@pytest.mark.parametrize("share", [math.nextafter(1.0, 0.0), 1e-300, 5e-324])
+def test_a_share_next_to_0_or_1_has_an_interval(share: float) -> None:
+    interval = share_interval(np.array([share]), 0.95)
+    assert 0.0 <= interval.low <= share <= interval.high <= 1.0

@@ -101,6 +101,25 @@ def test_perfectly_linkable_as_far_as_so_few_speakers_can_show() -> None:
             assert point.low == pytest.approx(0.025 ** (1 / 15)) and point.high == 1.0
 
 
+@pytest.mark.parametrize(("speakers", "codes"), [(29, ("few-speakers",)), (30, ())])
+def test_few_speakers_are_warned_of(speakers: int, codes: tuple[str, ...]) -> None:
+    settings = replace(QUICK, confidence=0.95, draws=2)
+    found = reidentify(*voices(speakers, 4), settings=settings)
+    assert found.warning_codes == codes
+    assert len(found.warnings) == len(codes)
+    without_intervals = reidentify(*voices(speakers, 4), settings=QUICK)
+    assert without_intervals.warning_codes == ()
+
+
+def test_the_length_with_the_fewest_speakers_is_warned_of() -> None:
+    enrol, trial = voices(40, 4)
+    kept = (trial.speakers < 12) | (np.arange(len(trial.speakers)) % 4 == 0)
+    settings = replace(QUICK, lengths=(1, 2), confidence=0.95, draws=2)
+    found = reidentify(enrol, part(trial, kept), settings=settings)
+    assert found.warning_codes == ("few-speakers",)
+    assert "12 speakers" in found.warnings[0]
+
+
 SIZES = (5, 20, 80)
 
 

@@ -295,3 +295,14 @@ def test_a_high_confidence_needs_as_many_resamples() -> None:
     wide, usual = summary.measures["eer"], measure_scores(a_set(), only=["eer"]).measures["eer"]
     assert wide.low is not None and usual.low is not None and wide.low < usual.low
     assert wide.high is not None and usual.high is not None and wide.high > usual.high
+
+
+@pytest.mark.parametrize("only", ["min_dcf_0.05", "min_cllr", "d_ece"])
+@pytest.mark.parametrize(("speakers", "codes"), [(29, ("few-speakers",)), (30, ())])
+def test_few_speakers_are_warned_of_with_every_measure(
+    only: str, speakers: int, codes: tuple[str, ...]
+) -> None:
+    summary = measure_scores(a_set(speakers=speakers), only=[only], replicates=25)
+    assert summary.warning_codes == codes
+    names = ("minDCF", "Cllr_min", "D_ECE")
+    assert all(name in warning for warning in summary.warnings for name in names)

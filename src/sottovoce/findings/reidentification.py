@@ -84,6 +84,10 @@ class Reidentification(Record):
     """The most exposed first."""
     excluded: tuple[ExcludedSpeakers, ...] = ()
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    """What has to be known before any of the numbers is used."""
+    warning_codes: tuple[str, ...] = ()
+    """One short code per warning, in the same order, such as ``few-speakers``."""
 
     CURVES: ClassVar[tuple[str, ...]] = (
         "linkability",

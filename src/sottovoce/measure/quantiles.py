@@ -86,7 +86,8 @@ def beta_quantile(a: float, b: float, probability: float) -> float:
     Newton's method from the mean; a step that would leave what is known to hold the quantile
     is replaced by halving it.
     """
-    low, high, x = 0.0, 1.0, a / (a + b)
+    low, high = 0.0, 1.0
+    x = min(max(a / (a + b), _TINY), 1 - 2**-53)  # a mean next to 0 or 1 may be rounded to it
     for _ in range(200):
         excess = _beta_share(x, a, b) - probability
         low, high = (low, x) if excess > 0 else (x, high)

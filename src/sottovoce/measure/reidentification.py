@@ -21,6 +21,7 @@ from sottovoce.findings import (
     Reidentification,
     SpeakerRisk,
 )
+from sottovoce.measure.cautions import Caution, few_speakers
 from sottovoce.measure.counting import make_edges
 from sottovoce.measure.identification import (
     Counter,
@@ -147,9 +148,12 @@ class _Study:
         self.open_set: list[OpenSetPoint] = []
         self.speakers: list[SpeakerRisk] = []
         self.excluded: list[ExcludedSpeakers] = []
+        self.tested: dict[int, int] = {}
+        """Speakers with trials, by conversation length."""
         self.notes: list[str] = []
 
     def result(self) -> Reidentification:
+        cautions = self._cautions()
         return Reidentification(
             enrolled_speakers=len(self.enrol.names),
             linkage=self.linkage.name,
@@ -157,8 +161,16 @@ class _Study:
             speakers=tuple(self.speakers),
             excluded=tuple(self.excluded),
             notes=tuple(self.notes),
+            warnings=tuple(caution.message for caution in cautions),
+            warning_codes=tuple(caution.code for caution in cautions),
             **{name: tuple(points) for name, points in self.curves.items()},
         )
+
+    def _cautions(self) -> list[Caution]:
+        """Warnings about the intervals, those of the length with the fewest speakers."""
+        if self.settings.confidence is None:
+            return []
+        return few_speakers(min(self.tested.values()))
 
     def measure_length(self, length: int, sizes: list[int], progress: StageProgress | None) -> None:
         settings = self.settings
@@ -183,6 +195,7 @@ class _Study:
             visit=counter,
             progress=_stage(progress, f"scores, L = {length}"),
         )
+        self.tested[length] = len(core)
         self._identification(standing, length, sizes)
         if settings.literal:
             points = self.curves["linkability"]

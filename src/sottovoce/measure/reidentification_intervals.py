@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sottovoce.core.types import IntArray
 from sottovoce.measure.identification import rank_disclosure
-from sottovoce.measure.intervals import Interval, disclosure_interval, mean_interval
+from sottovoce.measure.intervals import Interval, disclosure_interval, share_interval
 from sottovoce.measure.population import Scoring, Standing
 from sottovoce.measure.resampling import MIN_SPEAKERS, resample
 from sottovoce.measure.scores import Scores, Speakers
@@ -20,24 +20,38 @@ from sottovoce.measure.verification import rocch_eer
 RANK_RESAMPLES = 100
 """Resamples behind an interval of rank disclosure, each of which is a fit."""
 
+CHANCE_PLACE = 0.5
+"""Mean share of the others who rank before a speaker of whom nothing is disclosed."""
+
 
 def rank_interval(
     population: int, unit: int = 1
 ) -> Callable[[NDArray[np.float64], float], Interval]:
     """Return a maker of intervals of a mean rank that stay among the possible ranks.
 
+    The place (rank − 1) / (N − 1) is a share of the others, so its mean has the interval of
+    :func:`share_interval`. A mean rank is governed by the few speakers who are hidden best or found
+    first, and a sample of few speakers easily has none of them. So the lower end is that of the
+    sample and a further speaker who ranks first, if that is lower, and the upper end that of the
+    sample and a further speaker at chance level, if that is higher.
+
     Parameters
     ----------
     population : int
-        The largest rank.
+        The largest rank, at least 2.
     unit : int, default 1
         What the ranks are divided by.
     """
 
     def interval(ranks: NDArray[np.float64], confidence: float) -> Interval:
-        unbounded = mean_interval(ranks, confidence)
-        low, high = max(unbounded.low, 1 / unit), min(unbounded.high, population / unit)
-        return Interval(min(low, float(ranks.mean())), max(high, float(ranks.mean())))
+        others = population - 1
+        places = np.clip((ranks * unit - 1) / others, 0.0, 1.0)
+        seen = share_interval(places, confidence)
+        first = share_interval(np.append(places, 0.0), confidence)
+        hidden = share_interval(np.append(places, CHANCE_PLACE), confidence)
+        low, high = min(seen.low, first.low), max(seen.high, hidden.high)
+        ends = Interval((1 + low * others) / unit, (1 + high * others) / unit)
+        return ends.extended_to(float(ranks.mean()))
 
     return interval
 

@@ -97,7 +97,7 @@ def _attack(findings: AuditFindings, row: AttackRow, *, is_open: bool) -> Markup
     return folded(
         _attack_heading(row),
         element("p", attacker_sentence(row)),
-        bullets([f"Careful: {warning}." for warning in row.scores.warnings]),
+        bullets([f"Careful: {warning}." for warning in _warnings(row)]),
         None if trusted else bullets([f"{WEAK}: {reason}." for reason in row.trust.reasons]),
         folded("All measures of the scores", measures_table(row.scores).to_html()),
         element("div", *_panels(findings, row), class_="figures"),
@@ -115,6 +115,14 @@ def _attack(findings: AuditFindings, row: AttackRow, *, is_open: bool) -> Markup
         is_open=is_open,
         class_="row",
     )
+
+
+def _warnings(row: AttackRow) -> list[str]:
+    """Warnings about the scores, and those about re-identification that they do not include."""
+    curves = row.reidentification
+    by_code = zip(curves.warning_codes, curves.warnings, strict=True)
+    further = [text for code, text in by_code if code not in row.scores.warning_codes]
+    return [*row.scores.warnings, *further]
 
 
 def _evidence(row: AttackRow) -> list[Markup | None]:

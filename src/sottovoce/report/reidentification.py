@@ -166,7 +166,8 @@ def reidentification_remarks(result: Reidentification) -> list[str]:
         )
     for excluded in result.excluded:
         lines += _excluded_remarks(excluded)
-    return [*lines, *result.notes]
+    cautions = [f"Careful: {warning}." for warning in result.warnings]
+    return [*cautions, *lines, *result.notes]
 
 
 def _excluded_remarks(excluded: ExcludedSpeakers) -> list[str]:
