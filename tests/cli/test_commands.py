@@ -67,6 +67,17 @@ def test_measure_imports_nothing_that_it_does_not_need(scores: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_measure_without_intervals_imports_no_masked_arrays(scores: Path) -> None:
+    """``numpy.unique`` and ``numpy.quantile`` load them, a sixth of what NumPy itself takes."""
+    code = (
+        "import sys; from sottovoce.cli import run;"
+        f"code = run(['measure', {str(scores)!r}, '--no-interval']);"
+        "sys.exit('imported numpy.ma' if 'numpy.ma' in sys.modules else code)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def test_measure_prints_a_row_a_measure(scores: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["measure", str(scores), "--resamples", "30"]) == 0
     shown = capsys.readouterr().out

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import betaincinv, ndtr, ndtri, stdtrit
 
+from sottovoce.measure import quantiles
 from sottovoce.measure.quantiles import beta_quantile, normal_quantile, normal_share, t_quantile
 
 PROBABILITIES = [1e-6, 0.025, 0.3, 0.5, 0.51, 0.75, 0.9, 0.975, 0.995, 0.99995, 1 - 1e-6]
@@ -46,3 +47,17 @@ def test_normal_share() -> None:
     values = np.array([-40.0, -3.0, -0.1, 0.0, 0.5, 8.0, np.inf, -np.inf])
     np.testing.assert_allclose(normal_share(values), ndtr(values), rtol=1e-14)
     assert np.isnan(normal_share(np.array([np.nan]))).all()
+
+
+def test_newton_stops_when_steps_are_lost_in_rounding(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rounding keeps the last steps above 1e-15, so a limit that small ran all 200 steps."""
+    evaluate, calls = quantiles._incomplete_beta, []
+
+    def counted(x: float, a: float, b: float) -> float:
+        calls.append(x)
+        return evaluate(x, a, b)
+
+    monkeypatch.setattr(quantiles, "_incomplete_beta", counted)
+    for degrees in range(2, 202):
+        t_quantile(degrees, 0.975)
+    assert len(calls) <= 200 * 8

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 LARGE = 1e5
 """Degrees of freedom from which the expansion around the normal quantile is exact to 1e-14."""
 _TINY = 1e-300
+_LAST_STEP = 1e-11
+"""Relative size of a Newton step after which the next one would be lost in rounding."""
 
 
 def normal_quantile(probability: float) -> float:
@@ -66,7 +68,7 @@ def t_quantile(degrees: float, probability: float) -> float:
         density = math.exp(log_density) / math.sqrt(degrees * math.pi)
         step = (_tail(t, degrees) - tail) / density
         t += step
-        if abs(step) <= 1e-15 * t:
+        if abs(step) <= _LAST_STEP * t:
             break
     return t
 
@@ -95,7 +97,7 @@ def beta_quantile(a: float, b: float, probability: float) -> float:
         following = x - excess * math.exp(min(-log_density, 700.0))
         if not low < following < high:
             following = (low + high) / 2
-        if abs(following - x) <= 1e-15 * x or not 0.0 < following < 1.0:
+        if abs(following - x) <= _LAST_STEP * x or not 0.0 < following < 1.0:
             return following
         x = following
     return x

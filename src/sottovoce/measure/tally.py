@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from sottovoce.core.errors import InputError
 from sottovoce.core.types import RealArray
 from sottovoce.measure.costs import Cost, cost
-from sottovoce.measure.counting import CellCounter, count_on, cut_and_count, make_edges
+from sottovoce.measure.counting import CellCounter, count_on, cut_and_count, make_cuts, make_edges
 from sottovoce.measure.scores import ScoreSource
 
 Counts = NDArray[np.int64 | np.float64]
@@ -287,7 +287,7 @@ def _with_thresholds(
     if not len(thresholds):
         return edges
     inner = np.array([]) if edges is None else edges[1:-1]
-    return np.concatenate(([-np.inf], np.union1d(inner, thresholds), [np.inf]))
+    return np.concatenate(([-np.inf], make_cuts(np.concatenate((inner, thresholds))), [np.inf]))
 
 
 def _count_chunks(
