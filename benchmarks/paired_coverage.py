@@ -21,7 +21,7 @@ import numpy as np
 from sottovoce.core.types import FloatArray
 from sottovoce.measure import Scores, Speakers, compare_scores, measure_scores, pair_sets
 
-MEASURES = ("eer", "cllr", "min_cllr", "d_ece", "d_sys")
+MEASURES = ("eer", "cllr", "min_cllr", "d_ece", "d_sys", "d_sys_corrected")
 REPLICATES = 200
 SHARED = 0.5
 
