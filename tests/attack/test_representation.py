@@ -160,12 +160,11 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> list[TrainingSpeech]:
         requests.append(training)
         return Louder(frozenset(training.originals.corpus.speakers))
 
-    added = {
-        **REPRESENTATIONS._added,
-        "louder": Representation("a test", make),
-        "absent": Representation("another", lambda training: Unavailable("there is none")),
-    }
-    monkeypatch.setattr(REPRESENTATIONS, "_added", added)
+    for name, representation in (
+        ("louder", Representation("a test", make)),
+        ("absent", Representation("another", lambda training: Unavailable("there is none"))),
+    ):
+        monkeypatch.setitem(REPRESENTATIONS, name, representation)
     return requests
 
 

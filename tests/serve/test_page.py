@@ -276,7 +276,8 @@ def test_scores_of_every_format_are_measured(results: dict[str, Any]) -> None:
     assert re.search(r"EER\s+29\.00 %", tables.pop())
     for page in measures["scores"].values():
         assert page["status"].startswith("Measured in")
-        assert len(page["figures"]) == 3
+        assert len(page["figures"]) == 4
+        assert any("Tippett" in title for title in page["figures"])
         assert page["verdict"].startswith("These scores tell who is who.")
     assert measures["noTrials"] == "Choose or drop a file: Trials of Kaldi"
     assert measures["kaldi"]["status"].startswith("Measured in")

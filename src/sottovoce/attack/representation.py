@@ -1,7 +1,7 @@
 """Representations of speech: what an attacker does to a recording before it links.
 
 ``frozen`` is the encoder of a study as it is. Others make an encoder of their own from the
-attacker's training speech, and from nothing else. Each is registered with a function that makes its
+attacker's training speech, and from nothing else. Each has a function that makes its
 encoder, or says why this attacker does not have it.
 """
 
@@ -23,7 +23,7 @@ from sottovoce.attack.speech import AnonymiserSpec, SpeechCache, SpeechSet, atta
 from sottovoce.attack.techniques import Candidates
 from sottovoce.attack.undoing import DrawnSpeech, UndoneEncoder, learn_draws
 from sottovoce.core.errors import MissingExtraError, TooFewError, UsageError
-from sottovoce.core.registry import Registry, did_you_mean
+from sottovoce.core.registry import did_you_mean
 from sottovoce.core.step_cache import Step, records_of
 from sottovoce.corpus.splits import partition_speakers
 from sottovoce.findings import (
@@ -83,13 +83,8 @@ class Representation:
     interrupted goes on, and its ``trained_on`` holds the training speakers it has seen."""
 
 
-REPRESENTATIONS: Registry[Representation] = Registry(
-    "representation", group="sottovoce.representations"
-)
-"""Representations by name, in the order in which they are tried."""
-REPRESENTATIONS.add(
-    FROZEN, Representation("the encoder as it is", lambda training: training.encoder)
-)
+def _frozen_encoder(training: TrainingSpeech) -> Encoder:
+    return training.encoder
 
 
 def _retrained(training: TrainingSpeech) -> Encoder | Unavailable:
@@ -98,12 +93,6 @@ def _retrained(training: TrainingSpeech) -> Encoder | Unavailable:
     except (MissingExtraError, TooFewError) as error:
         return Unavailable(str(error))
     return WithoutPauses(encoder) if isinstance(training.encoder, WithoutPauses) else encoder
-
-
-REPRESENTATIONS.add(
-    "retrained",
-    Representation("the default encoder, retrained on the attacker's training speech", _retrained),
-)
 
 
 def _undone(training: TrainingSpeech) -> Encoder | Unavailable:
@@ -137,9 +126,14 @@ def _undone(training: TrainingSpeech) -> Encoder | Unavailable:
 
 _ESTIMATORS = Step("draws", records_of(DrawEstimator))
 """Estimators of what the anonymiser did to a recording."""
-REPRESENTATIONS.add(
-    "undone", Representation("the encoder after undoing what the anonymiser did", _undone)
-)
+REPRESENTATIONS: dict[str, Representation] = {
+    FROZEN: Representation("the encoder as it is", _frozen_encoder),
+    "retrained": Representation(
+        "the default encoder, retrained on the attacker's training speech", _retrained
+    ),
+    "undone": Representation("the encoder after undoing what the anonymiser did", _undone),
+}
+"""Representations by name, in the order in which they are tried."""
 
 
 def encoder_name(word: str, default: str = "campplus") -> str:
