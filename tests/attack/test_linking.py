@@ -24,10 +24,11 @@ from sottovoce.attack import (
 from sottovoce.attack.artifacts import attack_record
 from sottovoce.attack.linking import PERMUTATIONS, _control
 from sottovoce.attack.score import ScoreTable, score_all
-from sottovoce.attack.training import BEST, FOLDS, Judging, linkages_tried_by_best
+from sottovoce.attack.training import BEST, Judging, linkages_tried_by_best
 from sottovoce.core.errors import TooFewError, UsageError
 from sottovoce.measure import eer
 from sottovoce.speaker.embeddings import Embeddings
+from sottovoce.speaker.judging import FOLDS
 from sottovoce.speaker.linkage import LINKAGES, LinkageKind, make_linkage
 from sottovoce.speaker.linkage_functions import Cosine
 

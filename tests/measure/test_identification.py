@@ -261,7 +261,8 @@ def test_a_share_interval_holds_the_mean(shares: list[float], confidence: float)
     found = share_interval(values, confidence)
     assert 0.0 <= found.low <= values.mean() <= found.high <= 1.0
     wider = share_interval(values, confidence + (1 - confidence) / 2)
-    assert wider.low <= found.low + 1e-12 and wider.high >= found.high - 1e-12
+    # Quantiles of a beta distribution within 1e-11 of an end are exact to about 1e-11 only.
+    assert wider.low <= found.low + 1e-9 and wider.high >= found.high - 1e-9
 
 
 @given(st.lists(st.floats(-100, 100), min_size=1, max_size=40))

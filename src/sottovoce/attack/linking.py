@@ -8,14 +8,13 @@ from typing import get_args
 
 import numpy as np
 
-from sottovoce.attack.advice import Effort, advise
 from sottovoce.attack.embedding_sets import EmbeddingSets, LinkedSpeech
 from sottovoce.attack.evidence_links import evidence_links
 from sottovoce.attack.knowledge import ATTACKERS, Attacker
 from sottovoce.attack.score import Over, ScoreTable
 from sottovoce.attack.techniques import Attempt, Candidates, choose, link, try_all
 from sottovoce.attack.training import Judging, LinkageTrainer, TrainedLinkage
-from sottovoce.attack.trust import judge
+from sottovoce.attack.trust import Effort, advise, judge
 from sottovoce.core.errors import SottovoceError, UsageError
 from sottovoce.findings import AttackSettings, EvidenceLink, Technique, Trust, TrustEvidence
 from sottovoce.measure import eer

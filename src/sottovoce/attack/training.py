@@ -21,7 +21,7 @@ from sottovoce.findings import STRONGEST, LinkageTraining
 from sottovoce.measure import eer, min_cllr
 from sottovoce.measure.scores import Scores
 from sottovoce.speaker.embeddings import Embeddings
-from sottovoce.speaker.judging import judging_halves
+from sottovoce.speaker.judging import judging_halves, speaker_folds
 from sottovoce.speaker.linkage import LINKAGES, Settings, make_linkage
 from sottovoce.speaker.linkage_functions import LinkageFunction
 
@@ -29,7 +29,6 @@ Merit = tuple[float, float]
 """Rank among linkage functions, lower first: Cllr_min, then minus the separation of scores."""
 _WORST: Merit = (math.inf, math.inf)
 
-FOLDS = 4
 BEST = "best"
 """The name that stands for whichever linkage function does best on held-out training speakers."""
 CHOSEN = (BEST, STRONGEST)
@@ -204,15 +203,14 @@ def _merit(scores: Scores) -> Merit:
 
 def _folds(train: Embeddings, judging: Judging) -> Iterator[tuple[IntArray, IntArray]]:
     """Speakers to train on and speakers to hold out, in turns."""
-    order = np.random.default_rng(judging.seed).permutation(len(train.names))
+    everybody = np.arange(len(train.names))
     if judging.excluded:
-        judges = order[~np.isin(train.names[order], list(judging.excluded))]
-        divisions = [judges]
+        divisions = [everybody[~np.isin(train.names, list(judging.excluded))]]
     else:
-        divisions = [order[fold::FOLDS] for fold in range(FOLDS)]
+        divisions = speaker_folds(train, seed=judging.seed)
     for held_out in divisions:
-        if len(held_out) >= 2 and len(order) - len(held_out) >= 2:
-            yield np.setdiff1d(order, held_out), held_out
+        if len(held_out) >= 2 and len(everybody) - len(held_out) >= 2:
+            yield np.setdiff1d(everybody, held_out), held_out
 
 
 def _held_out_scores(

@@ -96,10 +96,10 @@ def command(
         raise click.UsageError(f"name 2 to {MAX_SETS} score files; use measure for a single one")
     confidence = None if no_interval else interval
     measures = chosen_measures(only, prior, costs, threshold)
-    asked = request(by, metadata, figures, measures, confidence, resamples, seed, json_to)
-    if asked is not None:
+    requested = request(by, metadata, figures, measures, confidence, resamples, seed, json_to)
+    if requested is not None:
         lists = _trials_of_each(scores, trials)
-        compare_conditions(asked, scores, lists, utt2spk, distinct_names(scores))
+        compare_conditions(requested, scores, lists, utt2spk, distinct_names(scores))
         return
     files = [
         read_score_file(path, trials=list_of_trials, utt2spk=utt2spk)

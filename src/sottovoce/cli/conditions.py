@@ -105,13 +105,13 @@ def request(
 
 
 def measure_conditions(
-    asked: ConditionRequest, scores: Path, trials: Path | None, utt2spk: Path | None
+    requested: ConditionRequest, scores: Path, trials: Path | None, utt2spk: Path | None
 ) -> None:
     """Measure one score set by condition.
 
     Parameters
     ----------
-    asked : ConditionRequest
+    requested : ConditionRequest
         The options.
     scores, trials, utt2spk : Path or None
         Files of the command.
@@ -122,24 +122,24 @@ def measure_conditions(
     from sottovoce.report.conditions import print_measures_by_condition
 
     file = read_score_file(scores, trials=trials, utt2spk=utt2spk)
-    divided = divide_file(file, asked.column, asked.metadata)
+    divided = divide_file(file, requested.column, requested.metadata)
     with stage_bar() as progress:
         result = measure_by_condition(
             file.source.name,
             divided.sources,
             divided.left_out,
-            _settings(asked),
+            _settings(requested),
             progress=progress,
         )
-    if asked.json_to is not None:
-        origin = asked.provenance([scores, trials, utt2spk])
-        write_json({**result.to_dict(), "provenance": origin}, asked.json_to)
-    if asked.json_to != "-":
+    if requested.json_to is not None:
+        origin = requested.provenance([scores, trials, utt2spk])
+        write_json({**result.to_dict(), "provenance": origin}, requested.json_to)
+    if requested.json_to != "-":
         print_measures_by_condition(result)
 
 
 def compare_conditions(
-    asked: ConditionRequest,
+    requested: ConditionRequest,
     scores: Sequence[Path],
     trials: Sequence[Path | None],
     utt2spk: Path | None,
@@ -149,7 +149,7 @@ def compare_conditions(
 
     Parameters
     ----------
-    asked : ConditionRequest
+    requested : ConditionRequest
         The options.
     scores : sequence of Path
         Score files.
@@ -168,8 +168,8 @@ def compare_conditions(
     divided = [
         divide_file(
             read_score_file(path, trials=list_of_trials, utt2spk=utt2spk),
-            asked.column,
-            asked.metadata,
+            requested.column,
+            requested.metadata,
         )
         for path, list_of_trials in zip(scores, trials, strict=True)
     ]
@@ -177,23 +177,23 @@ def compare_conditions(
         result = compare_by_condition(
             pair_conditions(divided, names),
             {name: part.left_out for name, part in zip(names, divided, strict=True)},
-            _settings(asked),
+            _settings(requested),
             progress=progress,
         )
-    if asked.json_to is not None:
-        origin = asked.provenance([*scores, *dict.fromkeys(trials), utt2spk])
-        write_json({**result.to_dict(), "provenance": origin}, asked.json_to)
-    if asked.json_to != "-":
+    if requested.json_to is not None:
+        origin = requested.provenance([*scores, *dict.fromkeys(trials), utt2spk])
+        write_json({**result.to_dict(), "provenance": origin}, requested.json_to)
+    if requested.json_to != "-":
         print_comparison_by_condition(result)
 
 
-def _settings(asked: ConditionRequest) -> ConditionSettings:
+def _settings(requested: ConditionRequest) -> ConditionSettings:
     from sottovoce.measure.conditions import ConditionSettings
 
     return ConditionSettings(
-        asked.column,
-        interval=asked.confidence,
-        replicates=asked.resamples,
-        only=None if asked.measures is None else tuple(asked.measures),
-        seed=asked.seed,
+        requested.column,
+        interval=requested.confidence,
+        replicates=requested.resamples,
+        only=None if requested.measures is None else tuple(requested.measures),
+        seed=requested.seed,
     )

@@ -75,11 +75,11 @@ def command(
         raise click.UsageError("--example has its own trials; leave --trials and --utt2spk out")
     names = chosen_measures(only, prior, costs, threshold)
     confidence = None if no_interval else interval
-    asked = request(by, metadata, figures, names, confidence, resamples, seed, json_to)
-    if asked is not None:
+    requested = request(by, metadata, figures, names, confidence, resamples, seed, json_to)
+    if requested is not None:
         if scores is None:
             raise click.UsageError("the built-in scores have no conditions; leave --by out")
-        measure_conditions(asked, scores, trials, utt2spk)
+        measure_conditions(requested, scores, trials, utt2spk)
         return
     source = (
         example_scores() if scores is None else read_scores(scores, trials=trials, utt2spk=utt2spk)

@@ -22,6 +22,7 @@ from sottovoce.findings import (
 from sottovoce.measure import acceleration
 from sottovoce.measure.calibration_error import every_score
 from sottovoce.measure.catalogue import MEASURES, Evidence, Measure
+from sottovoce.measure.cautions import score_warnings
 from sottovoce.measure.corrected_linkability import fine_bin_count, with_fine_bins
 from sottovoce.measure.disclosure import (
     TAGS,
@@ -41,7 +42,6 @@ from sottovoce.measure.ladder import round_down
 from sottovoce.measure.linkability import linkability
 from sottovoce.measure.resampling import by_speaker, enough
 from sottovoce.measure.score_intervals import score_intervals
-from sottovoce.measure.score_warnings import score_warnings
 from sottovoce.measure.scores import ScoreSource
 from sottovoce.measure.tally import Tally
 from sottovoce.measure.tippett import tippett_curves, tippett_thresholds

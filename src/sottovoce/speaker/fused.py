@@ -24,10 +24,9 @@ from sottovoce.core.types import FloatArray, IntArray, Vectors
 from sottovoce.speaker.blocks import Block, block_columns
 from sottovoce.speaker.concatenation import select_block
 from sottovoce.speaker.embeddings import Embeddings, speaker_means
-from sottovoce.speaker.judging import judging_halves
+from sottovoce.speaker.judging import FOLDS, judging_halves, speaker_folds
 from sottovoce.speaker.linkage_functions import Counts, LinkageFunction
 
-FOLDS = 4
 PENALTY = 1e-3
 """Weight of the squared weights in the regression, which bounds them for separable scores."""
 WHOLE = "all"
@@ -158,13 +157,8 @@ class _Fold:
 
 
 def _folds(train: Embeddings, across_draws: bool) -> Iterator[_Fold]:
-    """Hold a quarter of the speakers out in turns.
-
-    The order of the speakers is drawn, with a fixed seed: names often go by corpus or gender.
-    """
-    order = np.random.default_rng(0).permutation(len(train.names))
-    for fold in range(FOLDS):
-        held_out = order[fold::FOLDS]
+    """Hold a quarter of the speakers out in turns."""
+    for held_out in speaker_folds(train, seed=0):
         halves = judging_halves(train, held_out, across_draws=across_draws, seed=0)
         if halves is not None:
             enrol, trial = halves

@@ -1,4 +1,4 @@
-"""Division of the vectors of held-out speakers into an enrolled and a tried half.
+"""Which speakers are held out, and which of their vectors are enrolled and which tried.
 
 No recording is on both sides, whatever its draw. Trials are of the first draw, which is made as the
 operator makes it; across draws, what is enrolled is of the others.
@@ -12,7 +12,31 @@ from numpy.typing import NDArray
 from sottovoce.core.types import IntArray
 from sottovoce.speaker.embeddings import Embeddings
 
+FOLDS = 4
+"""Parts that speakers are divided into, each of which is held out in turn."""
+
 Mask = NDArray[np.bool_]
+
+
+def speaker_folds(embeddings: Embeddings, *, seed: int) -> list[IntArray]:
+    """Divide the speakers into four parts to hold out in turns.
+
+    The order of the speakers is drawn, since names often go by corpus or gender.
+
+    Parameters
+    ----------
+    embeddings : Embeddings
+        Their speakers are divided.
+    seed : int
+        Of the order.
+
+    Returns
+    -------
+    list of arrays of int
+        Numbers of the speakers of each part.
+    """
+    order = np.random.default_rng(seed).permutation(len(embeddings.names))
+    return [order[fold::FOLDS] for fold in range(FOLDS)]
 
 
 def judging_halves(
