@@ -64,6 +64,20 @@ def test_the_target_s_statistics_are_met() -> None:
     np.testing.assert_allclose(np.percentile(mapped[mapped > 0], shares), expected, rtol=0.01)
 
 
+def test_a_high_utterance_of_a_known_speaker_stays_high() -> None:
+    """F_o is the distribution of the speaker, not of the utterance."""
+    speaker, target = voice(120, 0.2, 4000), voice(220, 0.2, 4000, seed=1)
+    excited = voice(140, 0.08, 300, seed=2)
+    known, unknown = (
+        log_pitch(percentile_pitch(excited, target, source=source)) for source in (speaker, None)
+    )
+    assert known and unknown
+    assert np.exp(known.mean) == pytest.approx(220 * 140 / 120, rel=0.03)
+    assert known.sd == pytest.approx(0.08, rel=0.1)
+    assert np.exp(unknown.mean) == pytest.approx(220, rel=0.03)
+    assert unknown.sd == pytest.approx(0.2, rel=0.1)
+
+
 def test_short_utterances_are_not_stretched() -> None:
     syllable = np.array([0.0, 118, 119, 120, 121, 122, 0.0])
     speaker, target = voice(120, 0.2, 4000), voice(220, 0.2, 4000, seed=1)

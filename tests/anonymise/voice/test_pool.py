@@ -9,7 +9,13 @@ import pytest
 from error_codes import raises_code
 from voice_pools import CARD, simulated_pool
 
-from sottovoce.anonymise.voice.pool import Pool, VoiceSample, f0_percentiles, plda_affinity
+from sottovoce.anonymise.voice.pool import (
+    OUTLIER,
+    Pool,
+    VoiceSample,
+    f0_percentiles,
+    plda_affinity,
+)
 from sottovoce.core.errors import InputError, TooFewError
 
 
@@ -25,6 +31,24 @@ def test_saved_and_loaded_it_is_the_same(tmp_path: Path) -> None:
         np.testing.assert_allclose(
             again.affinity(pool.vectors[3], distance), pool.affinity(pool.vectors[3], distance)
         )
+
+
+def test_a_voice_far_from_all_others_is_left_out() -> None:
+    rng = np.random.default_rng(3)
+    samples = [
+        VoiceSample(f"s{i}", "fm"[i % 2], rng.normal(size=8).astype(np.float32), np.full(9, 150.0))
+        for i in range(20)
+        for _ in range(2)
+    ]
+    far = VoiceSample("far", "f", np.full(8, 40.0, np.float32), np.full(9, 150.0))
+    pool = Pool.from_samples([*samples, far], [], CARD)
+    assert len(pool) == 20 and "far" not in pool.speakers
+
+
+def test_the_shipped_pool_has_no_voice_far_from_all_others() -> None:
+    pool = Pool.load()
+    distances = np.linalg.norm(pool.vectors - np.median(pool.vectors, axis=0), axis=1)
+    assert len(pool) == 222 and distances.max() < OUTLIER * np.median(distances)
 
 
 def test_a_voice_is_nearest_to_itself() -> None:

@@ -17,6 +17,7 @@ from sottovoce.anonymise.voice.pseudo_speaker import (
     ASSIGNMENTS,
     DISTANCES,
     GENDERS,
+    MINIMUM_AVERAGED,
     PROXIMITIES,
     MemberSelection,
     PseudoSpeaker,
@@ -27,6 +28,7 @@ from sottovoce.core.errors import TooFewError
 
 POOL = simulated_pool()
 SOURCE = POOL.vectors[10] + np.float32(0.2)
+SHIPPED = Pool.load()
 
 
 def pseudo_speaker(
@@ -35,8 +37,10 @@ def pseudo_speaker(
     speaker: str = "ann",
     utterance: str = "u",
     gender: str = "f",
+    pool: Pool = POOL,
 ) -> PseudoSpeaker:
-    return selection.make(POOL, SOURCE, gender, Secret.reproducible(seed), speaker, utterance)
+    source = SOURCE if pool is POOL else pool.vectors[10]
+    return selection.make(pool, source, gender, Secret.reproducible(seed), speaker, utterance)
 
 
 @settings(max_examples=60, deadline=None)
@@ -54,7 +58,7 @@ def test_every_choice_gives_a_voice_as_far_out_as_others(
     voice = pseudo_speaker(
         MemberSelection(distance, proximity, gender, assignment), seed, gender=source
     )
-    assert np.isfinite(voice.vector).all() and len(voice.members) >= 1
+    assert np.isfinite(voice.vector).all() and len(voice.members) >= MINIMUM_AVERAGED
     assert len(set(voice.members.tolist())) == len(voice.members)
     assert np.linalg.norm(voice.vector - POOL.centre) == pytest.approx(POOL.norm, rel=1e-4)
     assert set(POOL.gender[voice.members]) == {voice.gender}
@@ -95,7 +99,8 @@ def test_the_cluster_nearest_the_source_is_never_taken() -> None:
     allowed = np.flatnonzero(POOL.gender == "f")
     affinity = POOL.affinity(SOURCE, "plda")
     nearest = max(
-        ranked_clusters(POOL, allowed, largest=True), key=lambda cluster: affinity[cluster].mean()
+        ranked_clusters(POOL, allowed, "plda", largest=True, smallest=4),
+        key=lambda cluster: affinity[cluster].mean(),
     )
     for proximity in ("dense", "sparse"):
         for seed in range(40):
@@ -104,13 +109,52 @@ def test_the_cluster_nearest_the_source_is_never_taken() -> None:
             ) & set(nearest)
 
 
-def test_a_cluster_of_one_gives_its_voice() -> None:
+@pytest.mark.parametrize("proximity", PROXIMITIES)
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_no_pseudo_speaker_is_the_voice_of_a_reader(proximity: str, distance: str) -> None:
+    """The nearest reader is farther away than 0.45 times the typical distance from the centre."""
+    for seed in range(60):
+        selection = MemberSelection(distance, proximity, "random")
+        voice = pseudo_speaker(selection, seed, pool=SHIPPED)
+        nearest = np.linalg.norm(SHIPPED.vectors - voice.vector, axis=1).min()
+        assert nearest > 0.45 * SHIPPED.norm and len(voice.members) >= MINIMUM_AVERAGED
+
+
+def test_clusters_of_one_are_refused() -> None:
     alone = replace(POOL, exemplars=np.arange(len(POOL)))
     for proximity in ("dense", "sparse"):
-        voice = MemberSelection(proximity=proximity).make(
-            alone, SOURCE, "m", Secret.reproducible(1), "ann", "u"
-        )
-        assert len(voice.members) == 1 and np.isfinite(voice.vector).all()
+        with raises_code("too-few", TooFewError):
+            MemberSelection(proximity=proximity).make(
+                alone, SOURCE, "m", Secret.reproducible(1), "ann", "u"
+            )
+
+
+@pytest.mark.parametrize("proximity", ["dense", "sparse"])
+def test_clusters_are_those_of_the_distance(proximity: str) -> None:
+    by_plda, by_cosine = (SHIPPED.exemplars_by(distance) for distance in DISTANCES)
+    assert len(np.unique(by_plda)) != len(np.unique(by_cosine))
+    same_members = 0
+    for seed in range(40):
+        members = [
+            pseudo_speaker(MemberSelection(distance, proximity), seed, pool=SHIPPED).members
+            for distance in DISTANCES
+        ]
+        assert len(np.unique(by_plda[members[0]])) == len(np.unique(by_cosine[members[1]])) == 1
+        same_members += set(members[0]) == set(members[1])
+    assert same_members <= 8
+
+
+def test_a_number_of_voices_holds_for_clusters_too() -> None:
+    for proximity in PROXIMITIES:
+        assert len(pseudo_speaker(MemberSelection("plda", proximity, averaged=4)).members) == 4
+    with raises_code("too-few", TooFewError):
+        pseudo_speaker(MemberSelection(averaged=100))
+
+
+@pytest.mark.parametrize("proximity", ["dense", "sparse", "random"])
+def test_candidates_are_not_ignored(proximity: str) -> None:
+    with raises_code("unused-setting"):
+        MemberSelection(proximity=proximity, candidates=20)
 
 
 def test_the_same_secret_repeats_and_another_differs() -> None:
@@ -139,10 +183,12 @@ def test_assignment_decides_whether_the_utterance_matters() -> None:
     ).any()
 
 
-def test_a_random_gender_is_drawn_once_for_a_speaker() -> None:
-    selection = MemberSelection(gender="random", assignment="utterance")
-    assert len({pseudo_speaker(selection, utterance=f"u{i}").gender for i in range(20)}) == 1
-    assert len({pseudo_speaker(selection, speaker=f"s{i}").gender for i in range(20)}) == 2
+def test_a_random_gender_is_drawn_as_often_as_the_voice() -> None:
+    for assignment, genders in (("speaker", 1), ("utterance", 2)):
+        selection = MemberSelection(gender="random", assignment=assignment)
+        drawn = {pseudo_speaker(selection, utterance=f"u{i}").gender for i in range(20)}
+        assert len(drawn) == genders
+        assert len({pseudo_speaker(selection, speaker=f"s{i}").gender for i in range(20)}) == 2
 
 
 def test_numbers_may_be_given() -> None:

@@ -19,7 +19,7 @@ LOWEST, HIGHEST = 50.0, 600.0
 MINIMUM_SPREAD = 0.02
 """Smallest standard deviation of log F0 (a third of a semitone): less would be over-amplified."""
 MINIMUM_VOICED = 20
-"""Voiced frames from which on the F0 distribution of an utterance is used."""
+"""Voiced frames from which on a distribution of F0 is used."""
 
 
 class LogPitch(NamedTuple):
@@ -76,9 +76,10 @@ def percentile_pitch(
 ) -> FloatArray:
     """Convert F0 by percentiles: F0' = F_t⁻¹(F_o(F0)).
 
-    F_o is the distribution of the utterance. With fewer than 20 voiced frames it is that of
-    ``source``, because a single syllable would be stretched over the whole range of the target.
-    With neither, the median is moved to that of the target and the shape of the contour is kept.
+    F_o is the distribution of the speaker, ``source``. If that is unknown it is the distribution of
+    the utterance. With fewer than 20 voiced frames and an unknown speaker, the median is moved to
+    that of the target and the shape of the contour is kept: a single syllable would be stretched
+    over the whole range of the target.
 
     Parameters
     ----------
@@ -98,11 +99,9 @@ def percentile_pitch(
     target = np.sort(target[target > 0])
     if not voiced.any() or not len(target):
         return f0.copy()
-    distribution = f0[voiced]
+    distribution = f0[voiced] if source is None else source[source > 0]
     if len(distribution) < MINIMUM_VOICED:
-        distribution = source[source > 0] if source is not None else f0[:0]
-        if len(distribution) < 2:
-            return _to_median(f0, voiced, float(np.median(target)))
+        return _to_median(f0, voiced, float(np.median(target)))
     mapped = f0.copy()
     mapped[voiced] = np.interp(_cumulative(f0[voiced], distribution), _shares(target), target)
     return mapped

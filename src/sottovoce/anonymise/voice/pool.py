@@ -1,6 +1,6 @@
 """The pool of voices from which pseudo-speakers are made: speaker vectors, gender and pitch.
 
-A pool contains no audio. It is stored as a ``.npz`` file of plain arrays. A pool of 223 readers of
+A pool contains no audio. It is stored as a ``.npz`` file of plain arrays. A pool of 222 readers of
 LibriSpeech comes with the package.
 """
 
@@ -29,6 +29,8 @@ PERCENTILES = 101
 """Percentiles of the voiced F0 of a speaker, from the minimum to the maximum."""
 MINIMUM = 4
 """Smallest number of speakers of each gender."""
+OUTLIER = 3.0
+"""Voices farther from the middle of the pool than this many times the median are left out."""
 UNVOICED_F0 = 150.0
 """Median F0 in Hz of a voice without voiced frames."""
 SAVE = "sottovoce train synthesiser"
@@ -70,7 +72,7 @@ class Pool:
     pitch: FloatArray
     """Evenly spaced percentiles of voiced F0 in Hz, speakers × 101."""
     exemplars: IntArray
-    """For each speaker the row of the exemplar of its cluster."""
+    """For each speaker the row of the exemplar of its cluster, clustered by PLDA."""
     plda: Plda
     card: PoolCard
 
@@ -95,7 +97,8 @@ class Pool:
         Returns
         -------
         Pool
-            Speakers without voiced speech are left out.
+            Speakers without voiced speech are left out, and those whose vector is far from all
+            others: it would outweigh the other voices of an average.
 
         Raises
         ------
@@ -105,7 +108,7 @@ class Pool:
             If there are fewer than four speakers of a gender.
         """
         speakers = [_mean_voice(group) for group in _by_speaker(samples)]
-        voiced = [voice for voice in speakers if voice.f0.any()]
+        voiced = _without_outliers([voice for voice in speakers if voice.f0.any()])
         _check_genders(voiced)
         vectors = np.stack([voice.vector for voice in voiced]).astype(np.float32)
         plda = _fit_plda([*samples, *background])
@@ -128,6 +131,26 @@ class Pool:
     def norm(self) -> float:
         """Median distance of a voice from the centre."""
         return float(np.median(np.linalg.norm(self.vectors - self.centre, axis=1)))
+
+    def exemplars_by(self, distance: str) -> IntArray:
+        """Return the clusters of the pool by one of the distances.
+
+        Parameters
+        ----------
+        distance : {"plda", "cosine"}
+            The similarity by which voices are clustered.
+
+        Returns
+        -------
+        ndarray of int64, shape (speakers,)
+            For each speaker the row of the exemplar of its cluster.
+        """
+        return self.exemplars if distance == "plda" else self._cosine_exemplars
+
+    @cached_property
+    def _cosine_exemplars(self) -> IntArray:
+        unit = self.vectors / np.linalg.norm(self.vectors, axis=1, keepdims=True)
+        return affinity_propagation(np.asarray(unit @ unit.T, np.float64))
 
     def affinity(self, vector: Vector, distance: str) -> FloatArray:
         """Compare a voice with all voices of the pool.
@@ -308,6 +331,19 @@ def _mean_voice(samples: list[VoiceSample]) -> VoiceSample:
     vector = np.mean([sample.vector for sample in samples], axis=0)
     f0 = f0_percentiles(np.concatenate([sample.f0 for sample in samples]))
     return VoiceSample(samples[0].speaker, samples[0].gender, vector, f0)
+
+
+def _without_outliers(voices: list[VoiceSample]) -> list[VoiceSample]:
+    """Leave out voices whose vector is far from the median of all vectors.
+
+    Encoders give some recordings a vector twenty times as long as others.
+    """
+    if not voices:
+        return voices
+    vectors = np.stack([voice.vector for voice in voices])
+    distances = np.linalg.norm(vectors - np.median(vectors, axis=0), axis=1)
+    limit = OUTLIER * np.median(distances)
+    return [voice for voice, distance in zip(voices, distances, strict=True) if distance <= limit]
 
 
 def _fit_plda(samples: list[VoiceSample]) -> Plda:

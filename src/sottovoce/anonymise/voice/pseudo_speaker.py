@@ -13,7 +13,7 @@ import numpy as np
 
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.voice.pool import Pool
-from sottovoce.core.errors import TooFewError
+from sottovoce.core.errors import InputError, TooFewError
 from sottovoce.core.types import FloatArray, IntArray, Vector
 
 DISTANCES = ("plda", "cosine")
@@ -27,6 +27,8 @@ CLUSTER_SHARE = 0.3
 """Share of the clusters, the largest or smallest, from which one is drawn: 10 of about 32."""
 MEMBER_SHARE = 0.5
 """Share of the voices of a cluster that are averaged."""
+MINIMUM_AVERAGED = 3
+"""Fewest voices of a pseudo-speaker: with one, it would be the voice of a real person."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +58,15 @@ class MemberSelection:
     candidates: int | None = None
     """N, from which ``near`` and ``far`` draw; by default a share of the pool."""
     averaged: int | None = None
-    """N*, how many ``random``, ``near`` and ``far`` average; by default a share of the pool."""
+    """N*, how many voices are averaged; by default a share of the pool, or of the cluster."""
+
+    def __post_init__(self) -> None:
+        if self.candidates is not None and self.proximity not in ("near", "far"):
+            raise InputError(
+                f"n_candidates: proximity={self.proximity} draws from no list of candidates; leave "
+                "it out, or choose proximity near or far",
+                code="unused-setting",
+            )
 
     def make(
         self, pool: Pool, source: Vector, gender: str, secret: Secret, speaker: str, utterance: str
@@ -74,7 +84,7 @@ class MemberSelection:
         secret : Secret
             The key of the draws.
         speaker, utterance : str
-            Ids. A random gender is drawn for the speaker, whatever the assignment.
+            Ids.
 
         Returns
         -------
@@ -84,10 +94,10 @@ class MemberSelection:
         Raises
         ------
         TooFewError
-            If more voices are to be averaged than there are candidates.
+            If more voices are to be averaged than there are candidates or voices of a cluster.
         """
-        target_gender = self._gender(gender, secret.generator("pseudo-speaker", "gender", speaker))
         names = (speaker,) if self.assignment == "speaker" else (speaker, utterance)
+        target_gender = self._gender(gender, secret.generator("pseudo-speaker", "gender", *names))
         rng = secret.generator("pseudo-speaker", *names)
         allowed = np.flatnonzero(pool.gender == target_gender)
         affinity = pool.affinity(source, self.distance)
@@ -108,7 +118,7 @@ class MemberSelection:
     def _from_ranking(
         self, pool: Pool, allowed: IntArray, affinity: FloatArray, rng: np.random.Generator
     ) -> IntArray:
-        averaged = self.averaged or max(1, round(AVERAGED * len(pool)))
+        averaged = self.averaged or max(MINIMUM_AVERAGED, round(AVERAGED * len(pool)))
         candidates = self.candidates or max(averaged, round(CANDIDATES * len(pool)))
         if self.proximity != "random":
             order = allowed[np.argsort(affinity[allowed], kind="stable")]
@@ -125,19 +135,30 @@ class MemberSelection:
     ) -> IntArray:
         """Draw half of one of the largest or smallest clusters, never the one nearest the source.
 
-        Only voices of the target gender count, for the size of a cluster and for its mean.
+        Only voices of the target gender count, for the size of a cluster and for its mean. A
+        cluster that leaves no choice of voices is no candidate.
         """
-        clusters = ranked_clusters(pool, allowed, largest=self.proximity == "dense")
+        smallest = (self.averaged or MINIMUM_AVERAGED) + 1
+        clusters = ranked_clusters(
+            pool, allowed, self.distance, largest=self.proximity == "dense", smallest=smallest
+        )
+        if not clusters:
+            raise TooFewError(
+                f"pool: no cluster has {smallest} voices of the gender of the pseudo-speaker: use "
+                "proximity=random, lower n_averaged or take a larger pool"
+            )
         if len(clusters) > 1:
             nearest = max(range(len(clusters)), key=lambda i: affinity[clusters[i]].mean())
             del clusters[nearest]
         eligible = clusters[: max(1, round(CLUSTER_SHARE * len(clusters)))]
         cluster = eligible[rng.integers(len(eligible))]
-        count = max(1, int(MEMBER_SHARE * len(cluster)))
+        count = self.averaged or max(MINIMUM_AVERAGED, int(MEMBER_SHARE * len(cluster)))
         return np.sort(rng.choice(cluster, count, replace=False))
 
 
-def ranked_clusters(pool: Pool, allowed: IntArray, *, largest: bool) -> list[IntArray]:
+def ranked_clusters(
+    pool: Pool, allowed: IntArray, distance: str, *, largest: bool, smallest: int
+) -> list[IntArray]:
     """Return the clusters of the allowed voices in order of size.
 
     Parameters
@@ -146,17 +167,22 @@ def ranked_clusters(pool: Pool, allowed: IntArray, *, largest: bool) -> list[Int
         The voices.
     allowed : ndarray of int64
         Rows of the pool.
+    distance : {"plda", "cosine"}
+        The distance by which the pool was clustered.
     largest : bool
         Whether the largest cluster comes first, instead of the smallest.
+    smallest : int
+        Clusters with fewer allowed voices are left out.
 
     Returns
     -------
     list of ndarray of int64
         Rows of each cluster.
     """
-    exemplars = pool.exemplars[allowed]
+    exemplars = pool.exemplars_by(distance)[allowed]
     clusters = [allowed[exemplars == exemplar] for exemplar in np.unique(exemplars)]
-    return sorted(clusters, key=len, reverse=largest)
+    usable = [cluster for cluster in clusters if len(cluster) >= smallest]
+    return sorted(usable, key=len, reverse=largest)
 
 
 def average_voice(pool: Pool, members: IntArray) -> Vector:

@@ -30,6 +30,7 @@ from sottovoce.anonymise.voice.frames import (
 )
 from sottovoce.anonymise.voice.method import METHODS
 from sottovoce.anonymise.voice.pitch import (
+    MINIMUM_VOICED,
     gaussian_pitch,
     log_pitch,
     percentile_pitch,
@@ -40,6 +41,7 @@ from sottovoce.anonymise.voice.pseudo_speaker import (
     ASSIGNMENTS,
     DISTANCES,
     GENDERS,
+    MINIMUM_AVERAGED,
     PROXIMITIES,
     MemberSelection,
     PseudoSpeaker,
@@ -73,7 +75,7 @@ class Source:
 
     vector: Vector
     pitch: FloatArray | None
-    """Percentiles of F0 in Hz; None for a speaker unknown to ``fit``."""
+    """Percentiles of F0 in Hz; None if ``fit`` heard too few voiced frames of the speaker."""
     gender: str
 
 
@@ -119,8 +121,9 @@ class XVector:
             Setting(
                 "n_averaged",
                 "auto",
-                "N*, voices averaged by random, near and far; auto: 9 % of the pool.",
-                low=1,
+                "N*, voices that are averaged; auto: 9 % of the pool, half of a cluster (dense, "
+                "sparse).",
+                low=MINIMUM_AVERAGED,
                 high=1e6,
                 words=("auto",),
                 integer=True,
@@ -231,7 +234,9 @@ class XVector:
             if vectors:
                 f0, vector = np.concatenate(contours), np.mean(vectors, axis=0)
                 gender = self._gender(speaker, utterances[0].gender, vector, f0)
-                self._sources[speaker] = Source(vector, f0_percentiles(f0), gender)
+                enough = np.count_nonzero(f0) >= MINIMUM_VOICED
+                pitch = f0_percentiles(f0) if enough else None
+                self._sources[speaker] = Source(vector, pitch, gender)
         return self
 
     def transform(self, audio: Audio, rate: int, *, speaker: str, utterance: str) -> Audio:
@@ -272,6 +277,9 @@ class XVector:
             "synthesiser_sha256": self.network.sha256,
             "pool": {"origin": self.pool.card.origin, "speakers": len(self.pool)},
             "speakers_fitted": len(self._sources),
+            "speakers_whose_pitch_is_known": sum(
+                source.pitch is not None for source in self._sources.values()
+            ),
             "speakers_whose_gender_was_guessed": len(self._guessed),
         }
 
