@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import stat
 from pathlib import Path
 from typing import ClassVar
 
@@ -12,6 +13,7 @@ from error_codes import raises_code
 
 from sottovoce.anonymise.recording import align as align_module
 from sottovoce.anonymise.recording import pronunciation
+from sottovoce.anonymise.recording.verification import Verifier
 from sottovoce.anonymise.recording.word_times import (
     Alignment,
     TimedPhone,
@@ -21,6 +23,7 @@ from sottovoce.anonymise.recording.word_times import (
 )
 from sottovoce.asr.recogniser import RECOGNISERS
 from sottovoce.cli import run
+from sottovoce.core.errors import TooFewError
 from sottovoce.core.types import Audio
 from sottovoce.corpus.demo import builtin_corpus
 from sottovoce.corpus.manifest import read_manifest
@@ -263,8 +266,85 @@ def test_verify_attacks_with_the_recogniser_that_was_chosen(
     verification = json.loads(printed.out)["verification"]
     assert verification["open_before"]["hits"] == 0 < verification["open_before"]["total"]
     words = verification["errors_before"]
-    assert words["hits"] == words["total"] > 1
+    assert words["errors"] == words["words"] > 1
     assert "parrot does not understand 'en'" in printed.err
+
+
+class Babbler:
+    """A recogniser that hears far more than was said, and a word that was masked elsewhere."""
+
+    languages: ClassVar[frozenset[str]] = frozenset({"en"})
+    heard = "call Ann Lee she spells it l e e or so " * 5
+
+    def transcribe(self, audio: Audio, rate: int) -> str:
+        return self.heard
+
+
+def verified(corpus: Path, tmp_path: Path, *more: str) -> int:
+    audio, text = recording(corpus, tmp_path)
+    longest = max(Path(text).read_text().split(), key=len).strip(".,")
+    (tmp_path / "words.txt").write_text(longest)
+    command = ["anonymise", "recording", audio, text, str(tmp_path / "out")]
+    command += ["--purpose", "acoustic", "--voice", "none", "--words", str(tmp_path / "words.txt")]
+    return run([*command, "--verify", "--recogniser", "babbler", *more])
+
+
+def test_more_errors_than_words_and_missed_words(
+    corpus: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Word error rates above 100 % are reported; what is heard is located, never repeated."""
+    monkeypatch.setattr(RECOGNISERS, "_added", {**RECOGNISERS._added, "babbler": Babbler})
+    assert verified(corpus, tmp_path, "--json") == 1
+    printed = capsys.readouterr()
+    document = json.loads(printed.out)
+    errors = document["verification"]["errors_before"]
+    assert errors["errors"] > errors["words"] and errors["share"] > 1
+    assert {place["why"] for place in document["look_at"]} == {"private-word", "letters"}
+    (utterance,) = {place["utterance"] for place in document["look_at"]}
+    assert all(0 <= place["start"] <= place["end"] <= 10 for place in document["look_at"])
+    assert f"{utterance} 0." in printed.err and "ann" not in printed.err.lower().split()
+    beside = tmp_path / "out.review.csv"
+    assert beside.read_text().count(utterance) == len(document["look_at"])
+    assert stat.S_IMODE(beside.stat().st_mode) == 0o600
+
+
+def test_a_verification_that_fails_leaves_nothing(
+    corpus: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(RECOGNISERS, "_added", {**RECOGNISERS._added, "babbler": Babbler})
+
+    def fail(verifier: Verifier, rng: object) -> None:
+        raise TooFewError("broken")
+
+    monkeypatch.setattr(Verifier, "report", fail)
+    results = str(tmp_path / "results.json")
+    assert verified(corpus, tmp_path, "--json", results) == 2
+    left = {path.name for path in tmp_path.iterdir() if path.name[0] != "."}
+    assert left == {"transcript.txt", "words.txt", "ledger.jsonl"}
+    assert len((tmp_path / "ledger.jsonl").read_text().splitlines()) == 1  # the key alone
+    monkeypatch.undo()
+    monkeypatch.setattr(RECOGNISERS, "_added", {**RECOGNISERS._added, "babbler": Babbler})
+    not_a_folder = f"{tmp_path}/words.txt/results.json"
+    assert verified(corpus, tmp_path, "--in-house", "--json", not_a_folder) == 2
+    assert not (tmp_path / "out").exists() and not (tmp_path / "out.secret").exists()
+
+
+def test_letters_in_a_row_are_never_released_silently(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    audio, text = recording(corpus, tmp_path)
+    Path(text).write_text(Path(text).read_text() + " b t w")
+    (tmp_path / "words.txt").write_text("zanzibar\n")
+    command = ["anonymise", "recording", audio, text, str(tmp_path / "out"), "--purpose", "text"]
+    assert run([*command, "--only-words", "--words", str(tmp_path / "words.txt")]) == 0
+    printed = capsys.readouterr().err
+    assert "look at 1 place in 1 utterance" in printed and "letters in a row" in printed
 
 
 def test_textgrid_by_hand() -> None:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from sottovoce.cli.align import open_transcribed
-from sottovoce.cli.options import JsonCommand, json_option, progress_bar, write_json
+from sottovoce.cli.options import JsonCommand, json_option, progress_bar
+from sottovoce.cli.recording_outcome import Outcome
 from sottovoce.cli.secrets import find_secret, secret_file, secret_options
 
 if TYPE_CHECKING:
-    from sottovoce.anonymise.recording.export import Export, Purpose
-    from sottovoce.anonymise.recording.leak_measures import Rate
+    from sottovoce.anonymise.recording.export import Purpose
     from sottovoce.anonymise.recording.mask import MaskSettings, MaskSound
+    from sottovoce.anonymise.recording.private_words import Finder
     from sottovoce.anonymise.recording.secure import AlignedRecording
-    from sottovoce.anonymise.recording.verification import Verification, Verifier
+    from sottovoce.anonymise.recording.verification import Verifier
 
 
 @click.command(
@@ -151,8 +153,13 @@ def command(
     if voice != "none":
         make_method(voice)  # an unknown method is refused before a secret is written
     languages = {utterance.language or lang for utterance in corpus}
-    verifier = _make_verifier(recogniser, languages) if verify else None
-    with delete_on_failure(secret_file(target, secret_path)), progress_bar("securing") as progress:
+    finder = None if only_words else detect_private
+    verifier = _make_verifier(recogniser, languages, finder) if verify else None
+    outcome = Outcome(target, verifier)
+    with delete_on_failure(secret_file(target, secret_path)), ExitStack() as stack:
+        for path in (outcome.places_path, *([Path(json_to)] if json_to not in (None, "-") else [])):
+            stack.enter_context(delete_on_failure(path))
+        progress = stack.enter_context(progress_bar("securing"))
         drawn = find_secret(target, secret_path, reproducible)
         result = export_corpus(
             corpus,
@@ -160,29 +167,23 @@ def command(
             purpose=purpose,
             secret=drawn.secret,
             settings=settings,
-            finder=None if only_words else detect_private,
+            finder=finder,
             listed=listed,
             method=None if voice == "none" else make_method(voice, drawn.secret),
             replace=replace_with(lang, drawn.secret, strategy) if purpose == "text" else None,
             lang=lang,
             ledger=None if in_house else Ledger(ledger_path or default_ledger()),
             observe=verifier.observe if verifier else None,
+            finish=lambda counts: outcome.finish(counts, drawn.secret, json_to),
             progress=progress,
         )
-    verification = None
-    if verifier and result.masked_words:
-        verification = verifier.report(drawn.secret.generator("verify"))
-    if json_to is not None:
-        details = {"verification": verification.to_dict()} if verification else {}
-        write_json({**result.to_dict(), "out": str(target), **details}, json_to)
     if json_to != "-":
-        _print_export(result, target)
-        if verification:
-            _print_verification(verification)
+        outcome.show(result)
+    outcome.warn()
     if not result.masked_words:
         click.echo(f"no word was masked{'; check the list of words' if listed else ''}", err=True)
     click.echo(drawn.note, err=True)
-    return 1 if verification and verification.failures else 0
+    return outcome.exit_code
 
 
 def _split_paths(paths: tuple[Path, ...]) -> tuple[Path, Path | None, Path]:
@@ -205,7 +206,7 @@ def _mask_settings(how: MaskSound, length: str, strict: bool) -> MaskSettings:
     return MaskSettings(how=how, pad=pad, length=seconds)
 
 
-def _make_verifier(recogniser: str, languages: set[str]) -> Verifier:
+def _make_verifier(recogniser: str, languages: set[str], finder: Finder | None) -> Verifier:
     from sottovoce.anonymise.recording.verification import Verifier
     from sottovoce.asr.recogniser import make_recogniser, understands
 
@@ -216,45 +217,4 @@ def _make_verifier(recogniser: str, languages: set[str]) -> Verifier:
                 "V5, V6) on such recordings prove little; choose another --recogniser",
                 err=True,
             )
-    return Verifier(make_recogniser(recogniser))
-
-
-def _print_export(result: Export, target: Path) -> None:
-    unit = "texts" if result.purpose == "text" else "files"
-    click.echo(
-        f"{result.files:,} {unit} of {result.utterances:,} utterances in {target}: "
-        f"{result.masked_words:,} words masked, {len(result.withheld):,} utterances withheld"
-    )
-    if result.withheld:
-        click.echo(f"what was withheld, and why: {target}.withheld.csv")
-
-
-def _print_verification(verification: Verification) -> None:
-    rates = {
-        "V1 open, before the mask": verification.open_before,
-        "V1 open recovery": verification.open_recovery,
-        "V2 closed, before": verification.closed_before,
-        "V2 closed set": verification.closed_set,
-        "V3 length": verification.length,
-        "V5 inverted, open": verification.open_inverted,
-        "V5 inverted, closed set": verification.closed_inverted,
-        "V6 word errors before": verification.errors_before,
-        "V6 word errors after": verification.errors_after,
-        "V7 exposed words": verification.exposed,
-    }
-    for name, rate in rates.items():
-        click.echo(f"{name:25} {_format_rate(rate)}")
-    kept = "bit for bit as they were" if verification.untouched else "CHANGED"
-    by_chance = verification.correlation_by_chance
-    correlation = f"{verification.correlation:.3f} (by chance {by_chance:.3f})"
-    click.echo(f"V4 correlation            {correlation}; kept samples {kept}")
-    click.echo(f"V6 neighbours             {verification.neighbour_ms:.0f} ms lost to a mask")
-    for name in verification.failures:
-        click.echo(f"limit exceeded: {name}")
-
-
-def _format_rate(rate: Rate) -> str:
-    low, high = rate.interval
-    share = rate.hits / rate.total if rate.total else 0.0
-    chance = f", chance {rate.chance:.1%}" if rate.chance else ""
-    return f"{rate.hits:,} of {rate.total:,} ({share:.1%}; {low:.1%} to {high:.1%}{chance})"
+    return Verifier(make_recogniser(recogniser), finder)

@@ -16,8 +16,8 @@ import pytest
 from error_codes import raises_code
 
 from sottovoce.anonymise.keys import Secret
+from sottovoce.anonymise.recording import closed_set, verification
 from sottovoce.anonymise.recording import secure as secure_module
-from sottovoce.anonymise.recording import verification
 from sottovoce.anonymise.recording.align import UnalignedError
 from sottovoce.anonymise.recording.export import Export, export_corpus
 from sottovoce.anonymise.recording.leak_measures import (
@@ -437,7 +437,7 @@ class Parrot:
 def test_verification_tells_a_mask_from_none(
     corpus: Corpus, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(verification, "guess_word", lambda sound, rate, choices, rng: choices[0])
+    monkeypatch.setattr(closed_set, "guess_word", lambda sound, rate, choices, rng: choices[0])
     monkeypatch.setattr(verification, "times_at_speed", lambda *a, **k: [(0.0, 0.01)] * 99)
     known = {hash(load_native(u)[0].tobytes()): u.transcript for u in corpus}
     good = Verifier(Parrot(known))
@@ -455,7 +455,7 @@ def test_one_recording_is_no_measure_of_what_is_invented(
     corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who hears every masked word of the only recording has not invented them."""
-    monkeypatch.setattr(verification, "guess_word", lambda sound, rate, choices, rng: choices[0])
+    monkeypatch.setattr(closed_set, "guess_word", lambda sound, rate, choices, rng: choices[0])
     monkeypatch.setattr(verification, "times_at_speed", lambda *a, **k: [(0.0, 0.01)] * 99)
     utterance = corpus.utterances[0]
     alone = replace(corpus, utterances=(utterance,), places=())

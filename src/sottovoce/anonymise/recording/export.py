@@ -32,6 +32,7 @@ from sottovoce.anonymise.recording.ledger import (
     dialogue_names,
 )
 from sottovoce.anonymise.recording.mask import Target
+from sottovoce.anonymise.recording.missed_words import Place, spelled_in_release
 from sottovoce.anonymise.recording.private_words import (
     Finder,
     Replace,
@@ -40,8 +41,14 @@ from sottovoce.anonymise.recording.private_words import (
 )
 from sottovoce.anonymise.recording.secure import Secured, Settings, pieces, secure
 from sottovoce.anonymise.recording.slice import UNKNOWN_SPEAKER, LeftOut, without_path
+from sottovoce.anonymise.recording.words import letter_runs, spoken_words
 from sottovoce.anonymise.voice.method import VoiceAnonymiser
-from sottovoce.core.atomic_directory import atomic_directory, refuse_inside, remove_leftovers
+from sottovoce.core.atomic_directory import (
+    atomic_directory,
+    delete_on_failure,
+    refuse_inside,
+    remove_leftovers,
+)
 from sottovoce.core.errors import InputError, first_few
 from sottovoce.core.files import write_text
 from sottovoce.core.records import JsonObject, Record
@@ -71,6 +78,8 @@ class Export(Record):
     masked_spans: int
     withheld: tuple[LeftOut, ...]
     """Utterances that are not released."""
+    spelled: tuple[Place, ...] = ()
+    """Letters in a row in the released texts: somebody may have spelled a private word."""
 
 
 def export_corpus(
@@ -87,6 +96,7 @@ def export_corpus(
     lang: str = "en",
     ledger: Ledger | None = None,
     observe: Callable[[Secured], None] | None = None,
+    finish: Callable[[Export], None] | None = None,
     progress: Progress | None = None,
 ) -> Export:
     """Write an export into a new folder.
@@ -118,6 +128,9 @@ def export_corpus(
         to be given away.
     observe : callable, optional
         Called with each secured recording.
+    finish : callable, optional
+        Called with the counts when all is written and before the export appears as ``target``. If
+        it raises an error, nothing is left of the export.
     progress : Progress, optional
         Called after each utterance.
 
@@ -136,7 +149,9 @@ def export_corpus(
     targets = find_targets(transcripts, langs, finder=finder, listed=listed)
     form = _form(settings, listed, targets, method, secret)
     written = atomic_directory(target, mode=0o700, equal_mtimes=True)
-    with _entered(ledger, corpus, target, purpose, form) as export_id, written as folder:
+    withheld = target.with_name(f"{target.name}.withheld.csv")
+    entered = _entered(ledger, corpus, target, purpose, form)
+    with delete_on_failure(withheld), entered as export_id, written as folder:
         if purpose == "acoustic":
             if method is not None:
                 method.fit(corpus)
@@ -155,7 +170,9 @@ def export_corpus(
             "settings": asdict(settings),
         }
         _write_record(folder / RECORD, export_id, inputs, result)
-        _write_withheld(target, result)
+        if finish:
+            finish(result)
+        _write_withheld(withheld, result)
     return result
 
 
@@ -176,6 +193,7 @@ def _write_record(path: Path, export_id: str, inputs: JsonObject, result: Export
         **inputs,
         **result.to_dict(),
         "withheld": len(result.withheld),
+        "spelled": len(result.spelled),
     }
     write_text(path, json.dumps(record, indent=2) + "\n")
 
@@ -245,12 +263,11 @@ def _form(
     return hashlib.sha256(content.encode() + secret.digest("form")).hexdigest()[:32]
 
 
-def _write_withheld(target: Path, result: Export) -> None:
-    """Write ``OUT.withheld.csv`` beside the export, since it contains the original ids."""
+def _write_withheld(path: Path, result: Export) -> None:
+    """Write the list of what was withheld beside the export, since it contains original ids."""
     rows = [(entry.utterance, entry.why) for entry in result.withheld]
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows([("utterance", "why"), *rows])
-    path = target.with_name(f"{target.name}.withheld.csv")
     write_text(path, text.getvalue())
     path.chmod(0o600)
 
@@ -274,6 +291,7 @@ class _AcousticExport:
         self.settings, self.method, self.observe = settings, method, observe
         self.rows: list[Utterance] = []
         self.withheld: list[LeftOut] = []
+        self.spelled: list[Place] = []
         self.seconds, self.words, self.spans = 0.0, 0, 0
 
     def write(
@@ -293,8 +311,16 @@ class _AcousticExport:
                 progress(count, len(self.corpus))
         self.rows.sort(key=lambda row: row.id)
         write_manifest(Corpus(self.folder.name, self.folder, tuple(self.rows)), self.folder)
-        counts = (round(self.seconds, 3), self.words, self.spans, tuple(self.withheld))
-        return Export("acoustic", len(self.corpus), len(self.rows), *counts)
+        return Export(
+            purpose="acoustic",
+            utterances=len(self.corpus),
+            files=len(self.rows),
+            seconds=round(self.seconds, 3),
+            masked_words=self.words,
+            masked_spans=self.spans,
+            withheld=tuple(self.withheld),
+            spelled=tuple(self.spelled),
+        )
 
     def _write_utterance(self, utterance: Utterance, private: Sequence[Target], lang: str) -> None:
         secured = secure(
@@ -302,6 +328,7 @@ class _AcousticExport:
         )
         if self.observe:
             self.observe(secured)
+        self.spelled += spelled_in_release(secured)
         rate = secured.masked.rate
         self.words += sum(word is None for word in secured.masked.words)
         self.spans += len(secured.masked.spans)
@@ -332,10 +359,15 @@ def _write_texts(
     indices_by_dialogue: dict[Name, list[int]] = {}
     for index, utterance in enumerate(corpus):
         indices_by_dialogue.setdefault(dialogue_names(utterance)[0], []).append(index)
-    lines = []
+    lines, spelled = [], list[Place]()
     for name, indices in indices_by_dialogue.items():
         transcripts = [corpus.utterances[index].transcript for index in indices]
         texts = replace(transcripts, [targets[index] for index in indices])
+        spelled += [
+            Place(corpus.utterances[index].id, None, None, "letters")
+            for index, text in zip(indices, texts, strict=True)
+            if letter_runs([word.text for word in spoken_words(text)])
+        ]
         new_name = secret.digest("export", "dialogue", name.kind, *name.parts).hex()[:16]
         lines.append(json.dumps({"dialogue": new_name, "texts": list(texts)}, ensure_ascii=False))
     write_text(folder / "texts.jsonl", "".join(f"{line}\n" for line in sorted(lines)))
@@ -344,4 +376,4 @@ def _write_texts(
         for private in targets
     )
     spans = sum(len(private) for private in targets)
-    return Export("text", len(corpus), len(corpus), 0.0, words, spans, ())
+    return Export("text", len(corpus), len(corpus), 0.0, words, spans, (), tuple(spelled))

@@ -58,6 +58,29 @@ class Rate:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class WordErrors:
+    """Errors of a recogniser among the words that were said.
+
+    Inserted words are errors too, so there can be more errors than words.
+
+    >>> WordErrors(98, 69).share
+    1.42...
+    """
+
+    errors: int
+    words: int
+
+    @property
+    def share(self) -> float | None:
+        """The word error rate; None without words."""
+        return self.errors / self.words if self.words else None
+
+    def to_dict(self) -> JsonObject:
+        """Return the fields and the share for JSON."""
+        return {"errors": self.errors, "words": self.words, "share": self.share}
+
+
 @dataclass(slots=True)
 class HitCounter:
     """Counts hits and tries, and the hits that are expected by chance."""

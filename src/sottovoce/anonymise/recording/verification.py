@@ -11,22 +11,30 @@ V5  inversion: V1 and V2 with each masked stretch reversed in time
 V6  collateral damage: word errors on the kept words before and after; milliseconds of neighbours
     that were lost
 V7  coverage: words of which another alignment (played slower) has more than 20 ms unmasked
+V8  missed words: places where the recogniser hears a private word, or letters in a row (see
+    :mod:`~sottovoce.anonymise.recording.missed_words`)
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
-from typing import NamedTuple, TypeVar
 
 import numpy as np
-import soxr
 
 from sottovoce.anonymise.recording.align import UnalignedError, times_at_speed
-from sottovoce.anonymise.recording.decoder import RATE, recognise_word
+from sottovoce.anonymise.recording.closed_set import (
+    Crop,
+    WordLength,
+    crops_of,
+    guess_by_length,
+    guess_by_sound,
+    word_lengths,
+)
 from sottovoce.anonymise.recording.leak_measures import (
     HitCounter,
     Rate,
+    WordErrors,
     correlation,
     correlation_by_chance,
     correlation_limit,
@@ -34,9 +42,15 @@ from sottovoce.anonymise.recording.leak_measures import (
     is_untouched,
     reverse_spans,
 )
-from sottovoce.anonymise.recording.pronunciation import pronounce
+from sottovoce.anonymise.recording.missed_words import (
+    HeardRecording,
+    Place,
+    find_missed,
+    locate_heard,
+)
+from sottovoce.anonymise.recording.private_words import Finder
 from sottovoce.anonymise.recording.secure import Secured
-from sottovoce.anonymise.recording.words import spoken_words, word_key
+from sottovoce.anonymise.recording.words import spoken_words
 from sottovoce.asr.normalise import normalise
 from sottovoce.asr.recogniser import Recogniser
 from sottovoce.core.edit_distance import count_edits
@@ -44,10 +58,6 @@ from sottovoce.core.errors import TooFewError
 from sottovoce.core.records import JsonObject, to_json
 from sottovoce.core.types import Audio
 
-CONTEXT_SECONDS = 0.15
-"""Seconds on both sides of a masked stretch that the closed-set attacker hears."""
-MAX_CHOICES = 30
-"""Words that a closed-set attacker chooses from."""
 MAX_EXPOSED_SECONDS = 0.02
 """Seconds of a word that may lie outside the mask."""
 MAX_EXPOSED_SHARE = 0.05
@@ -75,8 +85,8 @@ class Verification:
     """Whether the kept samples are unchanged."""
     open_inverted: Rate
     closed_inverted: Rate
-    errors_before: Rate
-    errors_after: Rate
+    errors_before: WordErrors
+    errors_after: WordErrors
     neighbour_ms: float
     """Mean milliseconds of kept words that a mask took."""
     exposed: Rate
@@ -102,29 +112,11 @@ class Verification:
         values = {entry.name: getattr(self, entry.name) for entry in fields(self)}
         return {
             **{
-                name: value.to_dict() if isinstance(value, Rate) else to_json(value)
+                name: value.to_dict() if isinstance(value, Rate | WordErrors) else to_json(value)
                 for name, value in values.items()
             },
             "failures": list(self.failures),
         }
-
-
-class _WordLength(NamedTuple):
-    """A masked word and its length, and the length of the masked stretch, in seconds."""
-
-    word: str
-    original: float
-    masked: float
-
-
-class _Crop(NamedTuple):
-    """A masked word and the audio around it: before the mask, after it, and reversed."""
-
-    word: str
-    before: Audio
-    after: Audio
-    inverted: Audio
-    rate: int
 
 
 @dataclass(slots=True)
@@ -137,9 +129,9 @@ class _Observation:
     """Words that were not masked."""
     transcript: str
     """What the recogniser heard after the mask."""
-    lengths: list[_WordLength]
+    lengths: list[WordLength]
     """Of masked stretches of a single word."""
-    crops: list[_Crop]
+    crops: list[Crop]
     """Of masked stretches of a single word."""
 
 
@@ -148,7 +140,10 @@ class Verifier:
     """Attacks recordings as they are secured; pass :meth:`observe` to the export."""
 
     recogniser: Recogniser
+    finder: Finder | None = None
+    """Finds private words in what the recogniser hears."""
     observations: list[_Observation] = field(default_factory=list)
+    heard: list[HeardRecording] = field(default_factory=list)
     counters: dict[str, HitCounter] = field(default_factory=dict)
     correlation: float = 0.0
     correlation_by_chance: float = 0.0
@@ -173,8 +168,9 @@ class Verifier:
             self._counter(name).add(*count_recovered(runs, transcript, remaining))
         self._count_errors("errors_before", words, before)
         self._count_errors("errors_after", remaining, after)
-        lengths, crops = _word_lengths(secured), _crops(secured, reversed_audio)
+        lengths, crops = word_lengths(secured), crops_of(secured, reversed_audio)
         self.observations.append(_Observation(runs, remaining, after, lengths, crops))
+        self.heard.append(locate_heard(secured, after))
         self.correlation = max(self.correlation, correlation(audio, masked))
         by_chance = correlation_by_chance(audio, masked)
         self.correlation_by_chance = max(self.correlation_by_chance, by_chance)
@@ -202,7 +198,7 @@ class Verifier:
             raise TooFewError("no word was masked; there is nothing to verify")
         chance = self._invention_rate()
         crops = [crop for seen in self.observations for crop in seen.crops]
-        closed = _closed_set_guesses(crops, rng)
+        closed = guess_by_sound(crops, rng)
         lengths = [length for seen in self.observations for length in seen.lengths]
         lost_ms = 1000 * float(np.mean(self.lost_seconds)) if self.lost_seconds else 0.0
         return Verification(
@@ -212,17 +208,21 @@ class Verifier:
             open_recovery=self._counter("after").rate(chance),
             closed_before=closed["before"].rate(),
             closed_set=closed["after"].rate(),
-            length=_length_guesses(lengths, rng),
+            length=guess_by_length(lengths, rng),
             correlation=self.correlation,
             correlation_by_chance=self.correlation_by_chance,
             untouched=self.untouched,
             open_inverted=self._counter("inverted").rate(chance),
             closed_inverted=closed["inverted"].rate(),
-            errors_before=self._counter("errors_before").rate(0.0),
-            errors_after=self._counter("errors_after").rate(0.0),
+            errors_before=self._word_errors("errors_before"),
+            errors_after=self._word_errors("errors_after"),
             neighbour_ms=lost_ms,
             exposed=self._counter("exposed").rate(0.0),
         )
+
+    def missed(self) -> list[Place]:
+        """Return the places of all recordings where a private word may have been missed."""
+        return find_missed(self.heard, self.finder)
 
     def _invention_rate(self) -> float:
         """Rate at which the recogniser hears the masked words in the next recording."""
@@ -235,6 +235,10 @@ class Verifier:
 
     def _counter(self, name: str) -> HitCounter:
         return self.counters.setdefault(name, HitCounter())
+
+    def _word_errors(self, name: str) -> WordErrors:
+        counter = self._counter(name)
+        return WordErrors(counter.hits, counter.total)
 
     def _transcribe_all(self, secured: Secured, reversed_audio: Audio) -> tuple[str, str, str]:
         """Transcribe before the mask, after it, and with reversed stretches."""
@@ -252,116 +256,6 @@ class Verifier:
         reference = normalise(" ".join(words)).split()
         edits = count_edits(reference, normalise(transcript).split())
         self._counter(name).add(edits.total, len(reference))
-
-
-# ===================================================================== closed set (V2, V5), length
-
-
-def _word_lengths(secured: Secured) -> list[_WordLength]:
-    rate = secured.masked.rate
-    return [
-        _WordLength(
-            secured.alignment.words[span.first].text,
-            (span.before[1] - span.before[0]) / rate,
-            (span.after[1] - span.after[0]) / rate,
-        )
-        for span in secured.masked.spans
-        if span.first == span.last
-    ]
-
-
-def _crops(secured: Secured, reversed_audio: Audio) -> list[_Crop]:
-    rate = secured.masked.rate
-    margin = round(CONTEXT_SECONDS * rate)
-    crops = []
-    for span in secured.masked.spans:
-        if span.first == span.last:
-            before, after = (
-                slice(max(0, start - margin), end + margin)
-                for start, end in (span.before, span.after)
-            )
-            crops.append(
-                _Crop(
-                    secured.alignment.words[span.first].text,
-                    secured.voiced[before],
-                    secured.masked.audio[after],
-                    reversed_audio[after],
-                    rate,
-                )
-            )
-    return crops
-
-
-_Item = TypeVar("_Item", _WordLength, _Crop)
-
-
-def _draw_per_word(items: Sequence[_Item], rng: np.random.Generator) -> dict[str, _Item]:
-    """Draw one item of every word.
-
-    With each word once, an attacker who prefers some words without listening is right in 1 of K
-    cases. If frequent words were tried as often as they occur, this preference would look like a
-    leak.
-    """
-    shuffled = [items[index] for index in rng.permutation(len(items))]
-    return {word_key(item.word): item for item in shuffled}
-
-
-def _draw_choices(words: Sequence[str], true: str, rng: np.random.Generator) -> list[str]:
-    """Draw the words that the attacker chooses from, the true one among them, in random order."""
-    wrong = [word for word in words if word != true]
-    drawn = rng.permutation(len(wrong))[: MAX_CHOICES - 1]
-    choices = [true, *(wrong[index] for index in drawn)]
-    return [choices[index] for index in rng.permutation(len(choices))]
-
-
-def _closed_set_guesses(crops: Sequence[_Crop], rng: np.random.Generator) -> dict[str, HitCounter]:
-    counters = {name: HitCounter() for name in ("before", "after", "inverted")}
-    crop_by_word = _draw_per_word(crops, rng)
-    for word, crop in crop_by_word.items():
-        choices = _draw_choices(sorted(crop_by_word), word, rng)
-        sounds = (crop.before, crop.after, crop.inverted)
-        for counter, sound in zip(counters.values(), sounds, strict=True):
-            hit = guess_word(sound, crop.rate, choices, rng) == word
-            counter.add(int(hit), 1, 1 / len(choices))
-    return counters
-
-
-def guess_word(audio: Audio, rate: int, choices: Sequence[str], rng: np.random.Generator) -> str:
-    """Return the word that fits the audio best, or a random one if none fits.
-
-    Parameters
-    ----------
-    audio : Audio
-        A masked stretch and what is around it.
-    rate : int
-        Sampling rate in Hz.
-    choices : sequence of str
-        The words to choose from.
-    rng : numpy.random.Generator
-        Draws the word if none fits.
-    """
-    samples = audio if rate == RATE else soxr.resample(audio, rate, RATE)
-    lexicon = pronounce(choices)
-    words = [word for word in choices if word in lexicon]
-    pronunciations = [lexicon[word] for word in words]
-    index = recognise_word(samples, pronunciations) if np.any(samples) else None
-    return words[index] if index is not None else str(rng.choice(list(choices)))
-
-
-def _length_guesses(lengths: Sequence[_WordLength], rng: np.random.Generator) -> Rate:
-    """Guess each word by the length of its stretch, from the median lengths of the choices."""
-    lengths_by_word: dict[str, list[float]] = {}
-    for length in lengths:
-        lengths_by_word.setdefault(word_key(length.word), []).append(length.original)
-    counter = HitCounter()
-    for word, length in _draw_per_word(lengths, rng).items():
-        choices = _draw_choices(sorted(lengths_by_word), word, rng)
-        distances = [
-            abs(float(np.median(lengths_by_word[choice])) - length.masked) for choice in choices
-        ]
-        guess = choices[int(np.argmin(distances))]
-        counter.add(int(guess == word), 1, 1 / len(choices))
-    return counter.rate()
 
 
 # ================================================================== collateral damage and coverage

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sottovoce.core.unicode_offsets import MARKS
@@ -17,6 +18,11 @@ _LETTERS = rf"[^\W_]+(?:[{MARKS}]+[^\W_]*)*"
 _WORD = re.compile(
     rf"{_LETTERS}(?:[-'’.,:/]{_LETTERS})*['’]?|[" + re.escape("".join(SPOKEN_SYMBOLS)) + "]"
 )
+_JOINTS = re.compile(r"[-'’.,:/]")
+_WORDS_OF_ONE_LETTER = frozenset("aeiouyàèéó")
+"""Letters that are words in a language of Europe; two of them in a row spell nothing."""
+MIN_LETTERS = 3
+"""Letters in a row that are a spelled word, whatever the letters are."""
 _POSSESSIVE = re.compile(r"['’]s?$")
 
 
@@ -58,3 +64,39 @@ def word_key(word: str) -> str:
     plain = "".join(char for char in plain if not unicodedata.combining(char))
     plain = plain.strip("".join({char for char in plain if not char.isalnum()} - {"'"}))
     return _POSSESSIVE.sub("", plain).strip("'") or plain
+
+
+def letter_runs(words: Sequence[str]) -> list[tuple[int, int]]:
+    """Find letters in a row: what is left if somebody spelled a word.
+
+    Parameters
+    ----------
+    words : sequence of str
+        The spoken words of a text.
+
+    Returns
+    -------
+    list of (int, int)
+        First and last word of each run: three single letters or more, or two of which neither is a
+        word of one letter. Letters may be joined: ``D-A-V-I-D`` is a run.
+
+    >>> letter_runs("it is d a v i d or J.R. Smith, am I a fool".split())
+    [(2, 6), (8, 8)]
+    """
+    runs: list[tuple[int, int]] = []
+    start, letters = 0, list[str]()
+    for index, word in enumerate([*words, ""]):
+        parts = [part for part in _JOINTS.split(word) if part]
+        if parts and all(len(part) == 1 and part.isalpha() for part in parts):
+            start = start if letters else index
+            letters += parts
+        else:
+            if _is_spelled(letters):
+                runs.append((start, index - 1))
+            letters = []
+    return runs
+
+
+def _is_spelled(letters: Sequence[str]) -> bool:
+    spelled = [letter for letter in letters if letter.lower() not in _WORDS_OF_ONE_LETTER]
+    return len(letters) >= MIN_LETTERS or len(letters) == len(spelled) == 2

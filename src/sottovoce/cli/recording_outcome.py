@@ -1,0 +1,167 @@
+"""What ``sottovoce anonymise recording`` prints and writes about an export: never a word of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from sottovoce.cli.options import write_json
+
+if TYPE_CHECKING:
+    from sottovoce.anonymise.keys import Secret
+    from sottovoce.anonymise.recording.export import Export
+    from sottovoce.anonymise.recording.leak_measures import Rate, WordErrors
+    from sottovoce.anonymise.recording.missed_words import Place
+    from sottovoce.anonymise.recording.verification import Verification, Verifier
+
+MAX_NAMED_PLACES = 10
+"""Places that are printed; the table beside the export has all of them."""
+
+
+@dataclass(slots=True)
+class Outcome:
+    """Collects the results of an export, and reports them."""
+
+    target: Path
+    verifier: Verifier | None
+    verification: Verification | None = None
+    places: list[Place] = field(default_factory=list)
+    """Where a private word may have been missed."""
+
+    @property
+    def places_path(self) -> Path:
+        """The table of places, beside the export since it contains original ids."""
+        return self.target.with_name(f"{self.target.name}.review.csv")
+
+    @property
+    def exit_code(self) -> int:
+        """1 if an attack succeeded or, after an attack, a place has to be looked at."""
+        failed = self.verification is not None and bool(self.verification.failures)
+        return int(failed or (self.verifier is not None and bool(self.places)))
+
+    def finish(self, result: Export, secret: Secret, json_to: str | None) -> None:
+        """Run the attacks that need all recordings, and write what was asked for.
+
+        Parameters
+        ----------
+        result : Export
+            Counts of the export.
+        secret : Secret
+            Key of the draws.
+        json_to : str, optional
+            ``-``, or the file for the results.
+        """
+        from sottovoce.anonymise.recording.missed_words import write_places
+
+        if self.verifier and result.masked_words:
+            self.verification = self.verifier.report(secret.generator("verify"))
+        heard = self.verifier.missed() if self.verifier else []
+        self.places = list(dict.fromkeys([*result.spelled, *heard]))
+        if self.places:
+            write_places(self.places_path, self.places)
+        if json_to is not None:
+            details = {"verification": self.verification.to_dict()} if self.verification else {}
+            places = [place.to_dict() for place in self.places]
+            head = {**result.to_dict(), "out": str(self.target), "look_at": places}
+            write_json({**head, **details}, json_to)
+
+    def show(self, result: Export) -> None:
+        """Print the results for a person.
+
+        Parameters
+        ----------
+        result : Export
+            Counts of the export.
+        """
+        print_export(result, self.target)
+        if self.verification:
+            _print_verification(self.verification)
+
+    def warn(self) -> None:
+        """Name the places to look at, in any case."""
+        if self.places:
+            utterances = len({place.utterance for place in self.places})
+            click.echo(
+                f"look at {_counted(len(self.places), 'place')} in "
+                f"{_counted(utterances, 'utterance')}, where a private word may have been missed "
+                f"(all in {self.places_path}):",
+                err=True,
+            )
+            for line in _place_lines(self.places):
+                click.echo(line, err=True)
+
+
+def _counted(number: int, singular: str) -> str:
+    return f"{number:,} {singular}{'' if number == 1 else 's'}"
+
+
+def _place_lines(places: Sequence[Place]) -> list[str]:
+    from sottovoce.anonymise.recording.missed_words import REASONS
+
+    lines = []
+    for place in places[:MAX_NAMED_PLACES]:
+        times = "" if place.start is None else f" {place.start:.2f} to {place.end:.2f} s"
+        lines.append(f"  {place.utterance}{times}: {REASONS[place.why]}")
+    return [*lines, "  …"] if len(places) > MAX_NAMED_PLACES else lines
+
+
+def print_export(result: Export, target: Path) -> None:
+    """Print the counts of an export.
+
+    Parameters
+    ----------
+    result : Export
+        The counts.
+    target : Path
+        Where it is.
+    """
+    unit = "texts" if result.purpose == "text" else "files"
+    click.echo(
+        f"{result.files:,} {unit} of {result.utterances:,} utterances in {target}: "
+        f"{result.masked_words:,} words masked, {len(result.withheld):,} utterances withheld"
+    )
+    if result.withheld:
+        click.echo(f"what was withheld, and why: {target}.withheld.csv")
+
+
+def _print_verification(verification: Verification) -> None:
+    rates = {
+        "V1 open, before the mask": verification.open_before,
+        "V1 open recovery": verification.open_recovery,
+        "V2 closed, before": verification.closed_before,
+        "V2 closed set": verification.closed_set,
+        "V3 length": verification.length,
+        "V5 inverted, open": verification.open_inverted,
+        "V5 inverted, closed set": verification.closed_inverted,
+        "V7 exposed words": verification.exposed,
+    }
+    for name, rate in rates.items():
+        click.echo(f"{name:25} {_format_rate(rate)}")
+    for name, errors in (
+        ("V6 word errors before", verification.errors_before),
+        ("V6 word errors after", verification.errors_after),
+    ):
+        click.echo(f"{name:25} {_format_errors(errors)}")
+    kept = "bit for bit as they were" if verification.untouched else "CHANGED"
+    by_chance = verification.correlation_by_chance
+    correlation = f"{verification.correlation:.3f} (by chance {by_chance:.3f})"
+    click.echo(f"V4 correlation            {correlation}; kept samples {kept}")
+    click.echo(f"V6 neighbours             {verification.neighbour_ms:.0f} ms lost to a mask")
+    for name in verification.failures:
+        click.echo(f"limit exceeded: {name}")
+
+
+def _format_rate(rate: Rate) -> str:
+    low, high = rate.interval
+    share = rate.hits / rate.total if rate.total else 0.0
+    chance = f", chance {rate.chance:.1%}" if rate.chance else ""
+    return f"{rate.hits:,} of {rate.total:,} ({share:.1%}; {low:.1%} to {high:.1%}{chance})"
+
+
+def _format_errors(errors: WordErrors) -> str:
+    share = "" if errors.share is None else f" ({errors.share:.1%})"
+    return f"{errors.errors:,} errors in {errors.words:,} words{share}"
