@@ -68,7 +68,12 @@ def test_json_keeps_the_contract(folder: Path, capsys: pytest.CaptureFixture[str
     assert printed["excluded"]["speakers"] == [] and printed["interval"]["replicates"] == 50
     inputs = printed["provenance"]["inputs"]
     assert [one["name"] for one in inputs] == ["o.npz", "p.npz"]
-    assert printed["provenance"]["settings"] == {"linkage": "cosine", "seed": 0}
+    assert printed["provenance"]["settings"] == {
+        "linkage": "cosine",
+        "lda": None,
+        "shrinkage": None,
+        "seed": 0,
+    }
 
 
 def test_every_key_is_documented(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

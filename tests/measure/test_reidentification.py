@@ -17,10 +17,13 @@ from sottovoce.findings import CurvePoint, Reidentification, SpeakerRisk, most_e
 from sottovoce.measure import population
 from sottovoce.measure.identification import top_k
 from sottovoce.measure.isolation import LITERAL_DRAWS
+from sottovoce.measure.literal_protocol import literal_populations
 from sottovoce.measure.population import Scoring, make_trials, stand
 from sottovoce.measure.reidentification import reidentify
 from sottovoce.measure.reidentification_settings import ReidentificationSettings
+from sottovoce.measure.scores import Scores
 from sottovoce.measure.singling_out import CHANCE, no_evidence
+from sottovoce.measure.verification import rocch_eer
 from sottovoce.speaker import Cosine, Embeddings, Euclidean, LinkageFunction, Plda
 
 QUICK = ReidentificationSettings(lengths=(1,), draws=10, confidence=None)
@@ -225,6 +228,38 @@ def test_literal_linkability_agrees_within_the_error_of_its_draws() -> None:
         )
     assert drawn.linkability[-1].value == settled.linkability[-1].value  # everybody: no draw
     assert [p.value for p in drawn.rank] == [p.value for p in settled.rank]
+
+
+def test_literal_error_rates_are_those_of_drawn_populations() -> None:
+    enrol, trial = voices(120, 1, noise=2.5)
+    sizes = (2, 5, 30, 120)
+    exact = replace(QUICK, populations=sizes)
+    settled = reidentify(enrol, trial, settings=exact).one_minus_rocch_eer
+    drawn = reidentify(enrol, trial, settings=replace(exact, literal=True)).one_minus_rocch_eer
+    assert len({point.value for point in settled}) == 1
+    assert len({point.value for point in drawn}) == len(sizes)
+    assert drawn[-1].value == settled[-1].value  # everybody: no draw
+    for point, expected in zip(drawn, settled, strict=True):
+        assert point.value == pytest.approx(expected.value, abs=0.06)
+
+
+def test_literal_error_rates_equal_a_slow_definition() -> None:
+    enrol, trial = voices(25, 1, noise=1.5)
+    trials = make_trials(trial, enrol, length=1, most=1, rng=np.random.default_rng(1))
+    scoring = Scoring(enrol, trials, Cosine())
+    sizes = [2, 7, 25]
+    outcome = literal_populations(scoring, sizes, np.random.default_rng(4))
+    ((_, _, scores),) = scoring.blocks()
+    rng = np.random.default_rng(4)
+    target = scores[np.arange(25), trials.speakers]
+    for draw in range(LITERAL_DRAWS):
+        others = np.array(
+            [np.delete(row, i) for row, i in zip(scores, trials.speakers, strict=True)]
+        )
+        shuffled = rng.permuted(others, axis=1)
+        for column, size in enumerate(sizes):
+            expected = rocch_eer(Scores(target, shuffled[:, : size - 1].ravel()))
+            assert outcome.rocch_eer[draw, column] == pytest.approx(expected, abs=1e-12)
 
 
 def test_literal_singling_out_agrees_within_intervals() -> None:
@@ -571,6 +606,16 @@ def test_one_speaker_is_no_crowd_to_be_singled_out_of() -> None:
     found = reidentify(enrol, part(trial, trial.speakers == 3), settings=asked)
     assert found.singling_out == () and "Singling Out" in found.notes[0]
     assert found.one_minus_rocch_eer[0].low == 0.5 and found.one_minus_rocch_eer[0].high == 1.0
+
+
+def test_crowds_do_not_depend_on_who_is_in_every_population() -> None:
+    enrol, trial = voices(60, 4, noise=1.5)
+    few = part(trial, trial.speakers < 10)
+    asked = replace(QUICK, populations=(20, 60))
+    plain = reidentify(enrol, few, settings=asked)
+    with_core = reidentify(enrol, few, settings=replace(asked, core=True))
+    assert with_core.speakers == plain.speakers
+    assert len({risk.vanishes_at for risk in plain.speakers}) > 1
 
 
 def test_the_trial_speakers_may_be_in_every_population() -> None:

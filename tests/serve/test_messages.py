@@ -31,8 +31,8 @@ JOBS = [
     AlignJob("fr"),
     RecogniseJob(),
     MeasureJob(("eer", "cllr"), 0.95, None, 0, "html"),
-    SimilarityJob("plda", 6, None, 1000, 1, "json"),
-    ReidentifyJob("cosine", None, (1, 3), None, 20, 0.95, 0, "json"),
+    SimilarityJob("plda", 6, 0.5, None, 1000, 1, "json"),
+    ReidentifyJob("cosine", None, None, (1, 3), None, 20, 0.95, 0, "json"),
 ]
 
 

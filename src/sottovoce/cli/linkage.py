@@ -44,14 +44,22 @@ def kaldi_options(command: Callable[P, R]) -> Callable[P, R]:
 
 
 def linkage_options(command: Callable[P, R]) -> Callable[P, R]:
-    """Add ``--linkage``, ``--train`` and ``--lda`` to a command.
+    """Add ``--linkage``, ``--train``, ``--lda`` and ``--shrinkage`` to a command.
 
     Parameters
     ----------
     command : callable
-        The function of the command; it receives ``linkage``, ``train`` and ``lda``.
+        The function of the command; it receives ``linkage``, ``train``, ``lda`` and ``shrinkage``.
     """
     for option in (
+        click.option(
+            "--shrinkage",
+            type=click.FloatRange(0, 1, max_open=True),
+            metavar="X",
+            help="How far plda, whitening and projection pull the variation within speakers to an "
+            "even one, below 1; needed where training vectors are few. [default: that of the "
+            "linkage function]",
+        ),
         click.option(
             "--lda", type=int, metavar="N", help="Dimensions that plda keeps. [default: all]"
         ),
@@ -78,8 +86,9 @@ def linkage_from_options(
     name: str,
     train: Embeddings | None = None,
     *,
-    lda: int | None,
     evaluated: Sequence[Embeddings],
+    lda: int | None = None,
+    shrinkage: float | None = None,
 ) -> LinkageFunction:
     """Make the linkage function that the options of a command choose.
 
@@ -89,27 +98,26 @@ def linkage_from_options(
         Value of ``--linkage``.
     train : Embeddings, optional
         Content of ``--train``.
-    lda : int or None
-        Value of ``--lda``.
     evaluated : sequence of Embeddings
         All sets that will be compared; none may share a speaker or a vector with ``train``.
+    lda : int, optional
+        Value of ``--lda``.
+    shrinkage : float, optional
+        Value of ``--shrinkage``.
 
     Raises
     ------
     UsageError
-        ``unknown-name`` where no linkage function has this name, ``unsupported`` where it has no
-        setting ``lda``.
+        ``unknown-name`` where no linkage function has this name, ``unsupported`` where it does not
+        have one of the settings.
     InputError
         ``not-disjoint`` where the training set holds what is evaluated.
     """
     from sottovoce.speaker.leakage import make_evaluation_linkage
-    from sottovoce.speaker.linkage import LINKAGES
+    from sottovoce.speaker.linkage import LINKAGES, given_settings
 
     if name not in LINKAGES:
         message = did_you_mean("linkage function", name, list(LINKAGES))
         raise UsageError(f"--linkage: {message}", code="unknown-name")
-    if lda is None:
-        return make_evaluation_linkage(name, train, evaluated)
-    if "lda" not in LINKAGES[name].options:
-        raise UsageError(f"--lda does not go with --linkage {name}", code="unsupported")
-    return make_evaluation_linkage(name, train, evaluated, lda=lda)
+    settings = given_settings(name, lda=lda, shrinkage=shrinkage)
+    return make_evaluation_linkage(name, train, evaluated, **settings)

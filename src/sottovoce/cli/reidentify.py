@@ -73,6 +73,7 @@ def command(
     linkage: str,
     train: Path | None,
     lda: int | None,
+    shrinkage: float | None,
     json_to: str | None,
 ) -> None:
     """How likely speakers in TRIAL are re-identified among those in ENROL.
@@ -102,7 +103,7 @@ def command(
     if attack_folder is not None:
         inputs = _inputs_of_attack(attack_folder)
     elif enrol is not None and trial is not None:
-        inputs = _inputs_of_files(enrol, trial, utt2spk, scp_root, linkage, train, lda)
+        inputs = _inputs_of_files(enrol, trial, utt2spk, scp_root, linkage, train, lda, shrinkage)
     else:
         raise UsageError(
             "name --enrol and --trial, or --attack and the folder of an attack",
@@ -144,6 +145,7 @@ def _inputs_of_files(
     linkage: str,
     train: Path | None,
     lda: int | None,
+    shrinkage: float | None,
 ) -> _Inputs:
     from sottovoce.speaker.readers import embedding_files, read_sets
 
@@ -153,9 +155,11 @@ def _inputs_of_files(
     return _Inputs(
         enrolment,
         trials,
-        linkage_from_options(linkage, *training, lda=lda, evaluated=(enrolment, trials)),
+        linkage_from_options(
+            linkage, *training, lda=lda, shrinkage=shrinkage, evaluated=(enrolment, trials)
+        ),
         files if utt2spk is None else [*files, utt2spk],
-        {"linkage": linkage, "lda": lda},
+        {"linkage": linkage, "lda": lda, "shrinkage": shrinkage},
         () if training else (_untrained_note(linkage),),
     )
 
@@ -171,7 +175,7 @@ def _inputs_of_attack(folder: Path) -> _Inputs:
     from sottovoce.attack.artifacts import read_attack
 
     context = click.get_current_context()
-    for name in ("enrol", "trial", "linkage", "train", "lda", "utt2spk", "scp_root"):
+    for name in ("enrol", "trial", "linkage", "train", "lda", "shrinkage", "utt2spk", "scp_root"):
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
             option = name.replace("_", "-")
             raise UsageError(

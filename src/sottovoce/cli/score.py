@@ -60,6 +60,7 @@ def command(
     linkage: str,
     train: Path | None,
     lda: int | None,
+    shrinkage: float | None,
     json_to: str | None,
 ) -> None:
     """Score every pair of LIST with a linkage function, for `sottovoce measure` or other tools.
@@ -77,7 +78,9 @@ def command(
     sets = [path for path in (enrol, trial, train) if path is not None]
     enrolment, tried, *training = read_sets(sets, utt2spk=utt2spk, scp_root=scp_root)
     listed = match_trials(read_trials(trials), enrolment, tried)
-    function = linkage_from_options(linkage, *training, lda=lda, evaluated=(enrolment, tried))
+    function = linkage_from_options(
+        linkage, *training, lda=lda, shrinkage=shrinkage, evaluated=(enrolment, tried)
+    )
     with progress_bar("scoring") as progress:
         write_score_table(_batches(listed, function, progress), target)
     n_mated = int(listed.trials.mated.sum())
@@ -90,7 +93,7 @@ def command(
             "linkage": function.name,
             "enrolments": len(listed.trials.enrol_ids),
             "trials": len(listed.trials.trial_ids),
-            "provenance": provenance(inputs, linkage=linkage, lda=lda),
+            "provenance": provenance(inputs, linkage=linkage, lda=lda, shrinkage=shrinkage),
         }
         write_json(result, json_to)
     if json_to != "-":

@@ -50,6 +50,7 @@ def command(
     linkage: str,
     train: Path | None,
     lda: int | None,
+    shrinkage: float | None,
     figures: Path | None,
     interval: float,
     no_interval: bool,
@@ -72,7 +73,9 @@ def command(
         result = similarity(
             before,
             after,
-            linkage_from_options(linkage, *training, lda=lda, evaluated=(before, after)),
+            linkage_from_options(
+                linkage, *training, lda=lda, shrinkage=shrinkage, evaluated=(before, after)
+            ),
             interval=None if no_interval else interval,
             replicates=1000 if resamples is None else resamples,
             seed=seed,
@@ -85,7 +88,7 @@ def command(
     if json_to is not None:
         files = embedding_files(sets, scp_root=scp_root)
         inputs = files if utt2spk is None else [*files, utt2spk]
-        origin = provenance(inputs, linkage=linkage, seed=seed)
+        origin = provenance(inputs, linkage=linkage, lda=lda, shrinkage=shrinkage, seed=seed)
         write_json({**result.to_dict(), "provenance": origin}, json_to)
     if json_to != "-":
         from sottovoce.report.similarity import print_similarity

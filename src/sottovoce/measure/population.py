@@ -7,7 +7,7 @@ others score above or equal to the true speaker, two whole numbers a trial.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -181,6 +181,11 @@ class Standing:
     """The lowest of all scores."""
     high: float
     """The highest of all scores."""
+
+    def without_core(self) -> Standing:
+        """Return the same trials with nobody who is part of every population."""
+        nobody = np.zeros_like(self.core_above)
+        return replace(self, core=0, core_above=nobody, core_equal=nobody)
 
 
 def check_dimensions(enrol: Embeddings, trial: Embeddings) -> None:

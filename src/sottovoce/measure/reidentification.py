@@ -32,8 +32,9 @@ from sottovoce.measure.identification import (
     top_k,
 )
 from sottovoce.measure.intervals import Interval, share_interval
-from sottovoce.measure.isolation import LITERAL_DRAWS, VECTORS
+from sottovoce.measure.isolation import VECTORS
 from sottovoce.measure.linkability import MIN_MATED, default_bins
+from sottovoce.measure.literal_protocol import literal_populations
 from sottovoce.measure.population import (
     Scoring,
     Standing,
@@ -51,7 +52,6 @@ from sottovoce.measure.reidentification_intervals import (
 from sottovoce.measure.reidentification_settings import ReidentificationSettings
 from sottovoce.measure.resampling import MIN_SPEAKERS
 from sottovoce.measure.singling_out import CHANCE, PredicateStudy
-from sottovoce.measure.tally import Tally
 from sottovoce.measure.verification import rocch_eer
 from sottovoce.speaker import Cosine, Embeddings, LinkageFunction
 from sottovoce.speaker.leakage import shared_recordings
@@ -197,11 +197,12 @@ class _Study:
         )
         self.tested[length] = len(core)
         self._identification(standing, length, sizes)
+        rates = np.full(len(sizes), rocch_eer(counter.tally()))
         if settings.literal:
-            points = self.curves["linkability"]
-            self.curves["linkability"] = [p for p in points if p.length != length]
-            self._literal_linkability(scoring, length, sizes, literal_rng)
-        self._verification(scoring, counter.tally(), length, sizes, interval_rng)
+            outcome = literal_populations(scoring, sizes, literal_rng)
+            rates = outcome.rocch_eer.mean(axis=0)
+            self._literal_linkability(outcome.linked, scoring, length, sizes)
+        self._verification(scoring, rates, length, sizes, interval_rng)
         self.open_set += _open_set(scoring, counter, standing, sizes, length)
         self.speakers += _risks(standing, self.enrol, length)
         try:
@@ -282,44 +283,35 @@ class _Study:
                 self.curves[curve].append(_point(length, size, value, chance, interval))
 
     def _literal_linkability(
-        self, scoring: Scoring, length: int, sizes: list[int], rng: np.random.Generator
+        self, linked: FloatArray, scoring: Scoring, length: int, sizes: list[int]
     ) -> None:
-        """Linkability from random populations, as published."""
-        linked = np.zeros((len(scoring.speakers), len(sizes)))
-        for first, rows, scores in scoring.blocks():
-            if first or scores.shape[1] < len(scoring.means):
-                raise InputError(
-                    "the literal protocol needs all models at once; leave it out",
-                    code="unsupported",
-                )
-            for row, true, values in zip(
-                range(rows.start, rows.stop), scoring.speakers[rows], scores, strict=True
-            ):
-                others = np.delete(values, true)
-                for _ in range(LITERAL_DRAWS):
-                    highest = np.maximum.accumulate(rng.permutation(others))
-                    linked[row] += values[true] > highest[np.array(sizes) - 2]
-        columns = by_speaker(linked / LITERAL_DRAWS, scoring.speakers)
+        """Put Linkability from random populations, as published, in place of the exact one."""
+        points = self.curves["linkability"]
+        self.curves["linkability"] = [point for point in points if point.length != length]
+        columns = by_speaker(linked, scoring.speakers)
         for i, size in enumerate(sizes):
             self._add("linkability", length, size, columns[:, i], 1 / size, share_interval)
 
     def _verification(
         self,
         scoring: Scoring,
-        tally: Tally,
+        rates: FloatArray,
         length: int,
         sizes: list[int],
         rng: np.random.Generator,
     ) -> None:
-        """1 − ROCCH-EER: the expected ROC is the same for every size of a random population."""
-        value = 1 - rocch_eer(tally)
-        interval = None
-        if self.settings.confidence is not None:
-            below, above = eer_spread(scoring, self.settings.confidence, rng)
-            interval = Interval(max(0.5, value - below), min(1.0, value + above))
-        self.curves["one_minus_rocch_eer"] += [
-            _point(length, size, value, 0.5, interval) for size in sizes
-        ]
+        """1 − ROCCH-EER; without draws it is one value, since the expected ROC of a random
+        population does not depend on its size.
+        """
+        below = above = 0.0
+        confidence = self.settings.confidence
+        if confidence is not None:
+            below, above = eer_spread(scoring, confidence, rng)
+        for rate, size in zip(rates, sizes, strict=True):
+            value = 1 - float(rate)
+            ends = Interval(max(0.5, value - below), min(1.0, value + above))
+            interval = None if confidence is None else ends
+            self.curves["one_minus_rocch_eer"].append(_point(length, size, value, 0.5, interval))
 
     def _singling_out(
         self, length: int, rng: np.random.Generator, progress: Progress | None
@@ -373,6 +365,8 @@ def _open_set(
 def _risks(standing: Standing, enrol: Embeddings, length: int) -> list[SpeakerRisk]:
     """Each speaker's risk, the most exposed first."""
     sizes = np.unique(np.geomspace(2, standing.models, 200).astype(np.int64))
+    # a crowd is drawn at random, whoever else is part of every population of the study
+    standing = standing.without_core()
     linked = by_speaker(top_k(standing, sizes.tolist()), standing.speakers)
     hidden = linked < 0.5
     vanishing = np.where(hidden.any(axis=1), sizes[np.argmax(hidden, axis=1)], 0)

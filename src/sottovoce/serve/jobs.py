@@ -242,7 +242,7 @@ def _similarity(job: SimilarityJob, files: Files) -> Document:
     result = similarity(
         original,
         anonymised,
-        _linkage(job.linkage, job.lda, files[2:], (original, anonymised)),
+        _linkage(job, files[2:], (original, anonymised)),
         interval=job.interval,
         replicates=job.replicates,
         seed=job.seed,
@@ -266,7 +266,7 @@ def _reidentify(job: ReidentifyJob, files: Files) -> Document:
         confidence=job.interval,
         seed=job.seed,
     )
-    linkage = _linkage(job.linkage, job.lda, files[2:], (enrolment, trials))
+    linkage = _linkage(job, files[2:], (enrolment, trials))
     result = reidentify(enrolment, trials, linkage, settings=settings)
     if job.format == "html":
         return _html(pages.reidentification_page(result))
@@ -305,21 +305,20 @@ def _check_tagger(name: str) -> None:
 
 
 def _linkage(
-    name: str, lda: int | None, training: Files, evaluated: Sequence[Embeddings]
+    job: SimilarityJob | ReidentifyJob, training: Files, evaluated: Sequence[Embeddings]
 ) -> LinkageFunction:
     """A linkage function, trained on other speakers if their embeddings were sent."""
     from sottovoce.speaker.leakage import make_evaluation_linkage
-    from sottovoce.speaker.linkage import LINKAGES
+    from sottovoce.speaker.linkage import LINKAGES, given_settings
 
+    name = job.linkage
     if LINKAGES[name].needs_training and not training:
         raise UsageError(
             f"linkage {name} is trained on other speakers; send their embeddings as the part train",
             code="missing-part",
         )
-    if lda is not None and "lda" not in LINKAGES[name].options:
-        raise UsageError(f"the linkage function {name} has no setting lda", code="unsupported")
+    settings = given_settings(name, lda=job.lda, shrinkage=job.shrinkage)
     train = read_embeddings(training[0], "train") if training else None
-    settings = {} if lda is None else {"lda": lda}
     return make_evaluation_linkage(name, train, evaluated, **settings)
 
 

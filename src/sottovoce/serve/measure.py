@@ -37,6 +37,15 @@ LinkageName = Annotated[
 Dimensions = Annotated[
     int | None, Query(ge=1, description="Dimensions that plda keeps. Default: all.")
 ]
+Shrinkage = Annotated[
+    float | None,
+    Query(
+        ge=0,
+        lt=1,
+        description="How far plda, whitening and projection pull the variation within speakers to "
+        "an even one; needed where training vectors are few.",
+    ),
+]
 Numbers = Annotated[
     str | None, Query(description="Whole numbers separated by commas.", examples=["1,3"])
 ]
@@ -113,6 +122,7 @@ async def similarity(
     request: Request,
     linkage: LinkageName = "cosine",
     lda: Dimensions = None,
+    shrinkage: Shrinkage = None,
     interval: Interval = 0.95,
     resamples: Annotated[int, Resamples] = 1000,
     seed: Seed = 0,
@@ -122,6 +132,7 @@ async def similarity(
     job = SimilarityJob(
         linkage=linkage,
         lda=lda,
+        shrinkage=shrinkage,
         interval=interval or None,
         replicates=resamples,
         seed=seed,
@@ -144,6 +155,7 @@ async def reidentify(
     request: Request,
     linkage: LinkageName = "cosine",
     lda: Dimensions = None,
+    shrinkage: Shrinkage = None,
     lengths: Numbers = _DEFAULT_LENGTHS,
     populations: Numbers = None,
     top: Annotated[int, Query(ge=1, le=1_000_000, description="k of top-k.")] = 20,
@@ -155,6 +167,7 @@ async def reidentify(
     job = ReidentifyJob(
         linkage=linkage,
         lda=lda,
+        shrinkage=shrinkage,
         lengths=_numbers("lengths", lengths or _DEFAULT_LENGTHS),
         populations=_numbers("populations", populations) if populations else None,
         top=top,

@@ -122,6 +122,8 @@ class SimilarityJob(Job):
     """Name of a registered linkage function."""
     lda: int | None
     """Dimensions that PLDA keeps; None for all."""
+    shrinkage: float | None
+    """Of the variation within speakers; None for the default of the linkage function."""
     interval: float | None
     replicates: int
     seed: int
@@ -134,6 +136,7 @@ class ReidentifyJob(Job):
 
     linkage: str
     lda: int | None
+    shrinkage: float | None
     lengths: tuple[int, ...]
     """Utterances per conversation."""
     populations: tuple[int, ...] | None

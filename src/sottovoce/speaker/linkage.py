@@ -60,6 +60,31 @@ class LinkageKind:
     for every block and fold, so a kind that is slow to train gives few or none."""
 
 
+def given_settings(name: str, **settings: float | None) -> Settings:
+    """Return the settings that a user has given; refuse those that the linkage function lacks.
+
+    Parameters
+    ----------
+    name : str
+        A name in ``LINKAGES``.
+    **settings : float or None
+        Values by name; None where the user gave none.
+
+    Raises
+    ------
+    UsageError
+        If the linkage function has no such setting (``unsupported``).
+    """
+    given = {setting: value for setting, value in settings.items() if value is not None}
+    for setting in given:
+        if setting not in LINKAGES[name].options:
+            raise UsageError(
+                f"{setting}: the linkage function {name} has no such setting; leave it out",
+                code="unsupported",
+            )
+    return given
+
+
 def make_linkage(
     name: str, train: Embeddings | None, *, like: Embeddings, **settings: float
 ) -> LinkageFunction:
@@ -162,6 +187,7 @@ LINKAGES.add(
         fit_whitening,
         needs_training=True,
         candidate_settings=tuple({"shrinkage": shrinkage} for shrinkage in _SHRINKAGES),
+        options=("shrinkage",),
     ),
 )
 LINKAGES.add(
@@ -176,6 +202,7 @@ LINKAGES.add(
             for penalty in (0.1, 1.0)
         ),
         fusion_settings=(),
+        options=("shrinkage",),
     ),
 )
 LINKAGES.add(
@@ -188,7 +215,7 @@ LINKAGES.add(
             {"shrinkage": shrinkage, "iterations": 3} for shrinkage in _SHRINKAGES
         ),
         fusion_settings=({"shrinkage": 0.8, "iterations": 3},),
-        options=("lda",),
+        options=("lda", "shrinkage"),
     ),
 )
 LINKAGES.add(
