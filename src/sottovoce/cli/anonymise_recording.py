@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Length of every masked stretch; natural lengths help to guess words.",
 )
-@click.option("--strict", is_flag=True, help="Wider masks; withhold on any doubtful word.")
+@click.option("--strict", is_flag=True, help="Wider masks; withhold on any doubt.")
 @click.option(
     "--strategy", default="full", show_default=True, help="What replaces words in a text."
 )
@@ -76,7 +76,7 @@ if TYPE_CHECKING:
     type=click.Choice(["best", "released", "original"]),
     default="best",
     show_default=True,
-    help="Recording to align; best: the released one and, on doubt, the original.",
+    help="Recording to align; best: the original, if the voice keeps the times of words.",
 )
 @click.option(
     "--ledger",
@@ -118,10 +118,10 @@ def command(
 ) -> int:
     """Export recordings for one purpose into the new folder OUT.
 
-    The voice is changed first; then each word is aligned with the new sound, private words are
-    masked there and in the text, and the recording may be cut into pieces. A recording whose words
-    cannot be found with confidence is withheld and listed in OUT.withheld.csv. Files get new names
-    and a new order.
+    The voice is changed, each word is found in the sound, private words are masked there and in the
+    text, and the recording may be cut into pieces. What is not surely what the text says is masked
+    too; a recording with too much of it is withheld and listed in OUT.withheld.csv. Files get new
+    names and a new order.
 
     A dialogue (a speaker's session, or the column "dialogue" of the corpus) can be exported for one
     purpose only, since speech and text together show which private words were missed. A ledger

@@ -122,7 +122,8 @@ def print_export(result: Export, target: Path) -> None:
     unit = "texts" if result.purpose == "text" else "files"
     click.echo(
         f"{result.files:,} {unit} of {result.utterances:,} utterances in {target}: "
-        f"{result.masked_words:,} words masked, {len(result.withheld):,} utterances withheld"
+        f"{result.masked_words:,} words masked ({result.doubtful_words:,} of them in doubt), "
+        f"{len(result.withheld):,} utterances withheld"
     )
     if result.withheld:
         click.echo(f"what was withheld, and why: {target}.withheld.csv")

@@ -102,12 +102,13 @@ def test_texts_that_cannot_be_aligned(corpus: Path) -> None:
 def test_a_pause_that_sounds_like_speech_is_a_doubt() -> None:
     pause = Segment(None, 100, 150, 60.0, ())
     for segment, doubts in (
-        (pause, ("speech from 1.00 to 1.50 s that is not in the text",)),
+        (pause, ((1.0, 1.5),)),
+        (replace(pause, start=990, end=1001), ((9.9, 10.0),)),
         (replace(pause, cost=50.0), ()),
         (replace(pause, end=107), ()),  # 70 ms are too short to judge
         (replace(pause, word=0), ()),
     ):
-        assert align_module._speech_in_pauses([segment], ENGLISH_LIMITS) == doubts
+        assert align_module._speech_in_pauses([segment], 10.0, ENGLISH_LIMITS) == doubts
 
 
 def test_the_worst_check_decides_on_a_word() -> None:

@@ -14,10 +14,11 @@ from sottovoce.anonymise.recording.mask import (
     MaskedSpan,
     MaskSettings,
     MaskSound,
+    Stretch,
     Target,
     mask,
-    mask_text,
 )
+from sottovoce.anonymise.recording.masked_transcript import mask_text
 from sottovoce.anonymise.recording.word_times import Alignment, TimedWord
 from sottovoce.anonymise.recording.words import spoken_words
 
@@ -167,3 +168,48 @@ def test_what_is_refused() -> None:
         timed((0.1, 0.4), (0.3, 0.5))
     assert "word 2" in str(error.value)
     assert MaskSettings.strict().pad == 0.05
+
+
+STRETCHES = st.lists(
+    st.tuples(st.floats(0, 2.9), st.floats(0.01, 1.0)).map(
+        lambda pair: Stretch(pair[0], min(3.0, pair[0] + pair[1]))
+    ),
+    max_size=3,
+)
+
+
+@given(STRETCHES, st.sets(st.integers(0, 5), max_size=3), st.sampled_from([0.4, None]))
+def test_stretches_are_gone_whatever_their_words(
+    stretches: list[Stretch], targets: set[int], length: float | None
+) -> None:
+    """Every sample of a stretch is replaced; a word of which less than half is left is gone too."""
+    audio, settings = sound(), MaskSettings(length=length)
+    masked = mask(
+        audio, RATE, WORDS, [Target(i, i) for i in targets], settings, stretches=stretches
+    )
+    replaced = np.zeros(len(audio), bool)
+    for span in masked.spans:
+        replaced[slice(*span.before)] = True
+    for stretch in stretches:
+        assert replaced[int(stretch.start * RATE) : int(np.ceil(stretch.end * RATE))].all()
+    assert kept_identical(audio, masked, settings.ramp)
+    edges = [edge for span in masked.spans for edge in span.before]
+    assert edges == sorted(edges)
+    for index, (word, new) in enumerate(zip(WORDS.words, masked.words, strict=True)):
+        share = replaced[round(word.start * RATE) : round(word.end * RATE)].mean()
+        assert (new is None) == (index in targets or share > 0.5) or abs(share - 0.5) < 0.01
+    remaining = [word for word in masked.words if word is not None]
+    assert masked.alignment.words == tuple(remaining)
+
+
+def test_a_stretch_beyond_the_recording_is_refused() -> None:
+    for start, end in ((-0.1, 1.0), (1.0, 1.0), (2.0, 3.1)):
+        with raises_code("out-of-range"):
+            mask(sound(), RATE, WORDS, [], stretches=[Stretch(start, end)])
+
+
+def test_a_stretch_without_words_changes_no_text() -> None:
+    text = "one two three four five six"
+    spans = mask(sound(), RATE, WORDS, [], stretches=[Stretch(1.85, 2.1, "PER")]).spans
+    assert [(span.first, span.last) for span in spans] == [(5, 4)]
+    assert mask_text(text, spoken_words(text), spans, typed=True) == text

@@ -219,10 +219,8 @@ def _judge(
             ),
         }
         words.append(_timed_word(token, segment, ratios, seconds))
-    doubts = _speech_in_pauses(segments, limits)
-    if not second:
-        doubts = (*doubts, "no second opinion")
-    return Alignment(tuple(words), seconds, doubts)
+    unexplained = _speech_in_pauses(segments, seconds, limits)
+    return Alignment(tuple(words), seconds, unexplained, bool(second))
 
 
 def _log_length(segment: Segment) -> float:
@@ -242,16 +240,14 @@ def _long_enough(segment: Segment) -> bool:
     return (segment.end - segment.start) * FRAME >= MIN_SOUND_SECONDS
 
 
-def _speech_in_pauses(segments: Sequence[Segment], limits: Limits) -> tuple[str, ...]:
-    speech = [
-        segment
+def _speech_in_pauses(
+    segments: Sequence[Segment], seconds: float, limits: Limits
+) -> tuple[tuple[float, float], ...]:
+    """Return start and end of the pauses that sound like speech."""
+    return tuple(
+        _to_seconds(segment.start, segment.end, seconds)
         for segment in segments
         if segment.word is None and _long_enough(segment) and segment.cost > limits.pause
-    ]
-    return tuple(
-        f"speech from {segment.start * FRAME:.2f} to {segment.end * FRAME:.2f} s that is not in "
-        "the text"
-        for segment in speech
     )
 
 

@@ -39,7 +39,13 @@ from sottovoce.anonymise.recording.private_words import (
     find_targets,
     replace_with,
 )
-from sottovoce.anonymise.recording.secure import Secured, Settings, pieces, secure
+from sottovoce.anonymise.recording.secure import (
+    Secured,
+    Settings,
+    carries_times,
+    pieces,
+    secure,
+)
 from sottovoce.anonymise.recording.slice import UNKNOWN_SPEAKER, LeftOut, without_path
 from sottovoce.anonymise.recording.words import letter_runs, spoken_words
 from sottovoce.anonymise.voice.method import VoiceAnonymiser
@@ -78,6 +84,8 @@ class Export(Record):
     masked_spans: int
     withheld: tuple[LeftOut, ...]
     """Utterances that are not released."""
+    doubtful_words: int = 0
+    """Masked words that are not private for all we know, but not surely what the text says."""
     spelled: tuple[Place, ...] = ()
     """Letters in a row in the released texts: somebody may have spelled a private word."""
 
@@ -146,6 +154,8 @@ def export_corpus(
     remove_leftovers(target.parent)  # of killed runs, even if the ledger refuses this export
     langs = [utterance.language or lang for utterance in corpus]
     transcripts = [utterance.transcript for utterance in corpus]
+    if purpose == "acoustic":
+        carries_times(method, settings.times)  # refuse what cannot be done before any work
     targets = find_targets(transcripts, langs, finder=finder, listed=listed)
     form = _form(settings, listed, targets, method, secret)
     written = atomic_directory(target, mode=0o700, equal_mtimes=True)
@@ -292,7 +302,7 @@ class _AcousticExport:
         self.rows: list[Utterance] = []
         self.withheld: list[LeftOut] = []
         self.spelled: list[Place] = []
-        self.seconds, self.words, self.spans = 0.0, 0, 0
+        self.seconds, self.words, self.spans, self.doubtful = 0.0, 0, 0, 0
 
     def write(
         self,
@@ -319,6 +329,7 @@ class _AcousticExport:
             masked_words=self.words,
             masked_spans=self.spans,
             withheld=tuple(self.withheld),
+            doubtful_words=self.doubtful,
             spelled=tuple(self.spelled),
         )
 
@@ -332,6 +343,7 @@ class _AcousticExport:
         rate = secured.masked.rate
         self.words += sum(word is None for word in secured.masked.words)
         self.spans += len(secured.masked.spans)
+        self.doubtful += secured.doubtful_words
         sliced = self.settings.seconds is not None
         speaker = UNKNOWN_SPEAKER if sliced else self._name("speaker", utterance.speaker)
         for number, piece in enumerate(pieces(secured, self.settings)):
@@ -376,4 +388,4 @@ def _write_texts(
         for private in targets
     )
     spans = sum(len(private) for private in targets)
-    return Export("text", len(corpus), len(corpus), 0.0, words, spans, (), tuple(spelled))
+    return Export("text", len(corpus), len(corpus), 0.0, words, spans, (), 0, tuple(spelled))

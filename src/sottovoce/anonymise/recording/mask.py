@@ -1,4 +1,4 @@
-"""Remove words from a recording and from its text.
+"""Remove words from a recording.
 
 A masked stretch is replaced, never mixed with another sound or reversed: nothing of the original
 is left. By default all masked stretches get the same length, since the length of a word helps to
@@ -15,7 +15,6 @@ from typing import Literal, get_args
 import numpy as np
 
 from sottovoce.anonymise.recording.word_times import Alignment, TimedWord
-from sottovoce.anonymise.recording.words import Token
 from sottovoce.core.errors import InputError, UsageError
 from sottovoce.core.types import Audio, FloatArray
 
@@ -69,11 +68,24 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
+class Stretch:
+    """Sound to be masked whatever its words are, such as speech that is not in the text."""
+
+    start: float
+    """Seconds."""
+    end: float
+    """Seconds."""
+    label: str = "PRIVATE"
+    """Why it is masked, such as ``PER``."""
+
+
+@dataclass(frozen=True, slots=True)
 class MaskedSpan:
     """A masked stretch and the words in it."""
 
     first: int
     last: int
+    """Before ``first`` if there is no word in it."""
     labels: tuple[str, ...]
     before: tuple[int, int]
     """First sample and sample after the last in the original."""
@@ -105,11 +117,12 @@ def mask(
     targets: Iterable[Target],
     settings: MaskSettings = MaskSettings(),  # frozen
     *,
+    stretches: Sequence[Stretch] = (),
     rng: np.random.Generator | None = None,
 ) -> MaskedRecording:
     """Replace the target words of a recording.
 
-    A word between two masked ones of which less than half would be left is masked with them.
+    A word of which less than half would be left is masked too.
 
     Parameters
     ----------
@@ -123,6 +136,8 @@ def mask(
         The words to be masked.
     settings : MaskSettings, optional
         What replaces them, and how wide.
+    stretches : sequence of Stretch, optional
+        Sound to be masked as well.
     rng : numpy.random.Generator, optional
         Draws the noise.
 
@@ -130,14 +145,15 @@ def mask(
     ------
     InputError
         ``mismatch`` if the alignment is of a recording of another length, ``out-of-range`` if a
-        target is not among its words.
+        target is not among its words, or a stretch not within it.
     """
     _check_length(len(audio) / rate, alignment.seconds, 0.5 / rate)
     labels = _labels_by_word(alignment, list(targets))
-    spans = _spans(alignment, labels, settings, rate, len(audio))
+    further = [_stretch_span(alignment, stretch, rate, len(audio)) for stretch in stretches]
+    spans = _spans(alignment, labels, further, settings, rate, len(audio))
     while mostly_covered := _mostly_covered(alignment, labels, spans, rate):
         labels |= dict.fromkeys(mostly_covered, "")
-        spans = _spans(alignment, labels, settings, rate, len(audio))
+        spans = _spans(alignment, labels, further, settings, rate, len(audio))
     edges = [0, *(edge for span in spans for edge in span.before), len(audio)]
     pieces = [audio[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
     filler = _Filler(pieces, rate, settings, rng or np.random.default_rng())
@@ -169,30 +185,69 @@ def _labels_by_word(alignment: Alignment, targets: Sequence[Target]) -> dict[int
     return labels
 
 
+def _stretch_span(alignment: Alignment, stretch: Stretch, rate: int, size: int) -> MaskedSpan:
+    """Return a stretch as a span without words, between those before and after its middle."""
+    if not 0 <= stretch.start < stretch.end <= alignment.seconds + 1e-6:
+        raise InputError(
+            f"a stretch from {stretch.start:g} to {stretch.end:g} s in {alignment.seconds:g} s; "
+            "correct its times",
+            code="out-of-range",
+        )
+    middle = stretch.start + stretch.end
+    first = sum(word.start + word.end < middle for word in alignment.words)
+    samples = (int(np.floor(stretch.start * rate)), min(size, int(np.ceil(stretch.end * rate))))
+    return MaskedSpan(first, first - 1, (stretch.label,), samples, (0, 0))
+
+
 def _spans(
-    alignment: Alignment, labels: dict[int, str], settings: MaskSettings, rate: int, size: int
+    alignment: Alignment,
+    labels: dict[int, str],
+    stretches: Sequence[MaskedSpan],
+    settings: MaskSettings,
+    rate: int,
+    size: int,
 ) -> list[MaskedSpan]:
-    """Pad the words to be masked, and join those that touch, ramps included."""
-    words, spans = alignment.words, list[MaskedSpan]()
-    for index in sorted(labels):
-        word = words[index]
-        gap_before = word.start - (words[index - 1].end if index else 0.0)
-        next_start = words[index + 1].start if index + 1 < len(words) else alignment.seconds
-        start = word.start - _pad(gap_before, settings.pad)
-        end = word.end + _pad(next_start - word.end, settings.pad)
-        first_sample = max(0, int(np.floor(start * rate)))
-        end_sample = min(size, int(np.ceil(end * rate)))
-        label = (labels[index],) if labels[index] else ()
+    """Pad the words to be masked, and join spans that touch, ramps included."""
+    words = [_word_span(alignment, i, labels[i], settings.pad, rate, size) for i in sorted(labels)]
+    ramps = 2 * settings.ramp * rate
+    spans: list[MaskedSpan] = []
+    for span in sorted([*words, *stretches], key=lambda span: (span.before, span.first)):
         last = spans[-1] if spans else None
-        if last and (
-            first_sample <= last.before[1] + 2 * settings.ramp * rate or last.last == index - 1
-        ):
-            joined = tuple(dict.fromkeys((*last.labels, *label)))
-            samples = (last.before[0], end_sample)
-            spans[-1] = MaskedSpan(last.first, index, joined, samples, (0, 0))
+        if last and (span.before[0] <= last.before[1] + ramps or _adjacent(last, span)):
+            spans[-1] = _joined(last, span)
         else:
-            spans.append(MaskedSpan(index, index, label, (first_sample, end_sample), (0, 0)))
+            spans.append(span)
     return spans
+
+
+def _adjacent(first: MaskedSpan, second: MaskedSpan) -> bool:
+    """Tell whether there is no word between two spans that both have words."""
+    has_words = first.first <= first.last and second.first <= second.last
+    return has_words and second.first == first.last + 1
+
+
+def _joined(first: MaskedSpan, second: MaskedSpan) -> MaskedSpan:
+    with_words = [span for span in (first, second) if span.first <= span.last] or [first]
+    return MaskedSpan(
+        min(span.first for span in with_words),
+        max(span.last for span in with_words),
+        tuple(dict.fromkeys((*first.labels, *second.labels))),
+        (first.before[0], max(first.before[1], second.before[1])),
+        (0, 0),
+    )
+
+
+def _word_span(
+    alignment: Alignment, index: int, label: str, pad: float, rate: int, size: int
+) -> MaskedSpan:
+    words = alignment.words
+    word = words[index]
+    gap_before = word.start - (words[index - 1].end if index else 0.0)
+    next_start = words[index + 1].start if index + 1 < len(words) else alignment.seconds
+    start = word.start - _pad(gap_before, pad)
+    end = word.end + _pad(next_start - word.end, pad)
+    samples = (max(0, int(np.floor(start * rate))), min(size, int(np.ceil(end * rate))))
+    return MaskedSpan(index, index, (label,) if label else (), samples, (0, 0))
 
 
 def _pad(gap: float, pad: float) -> float:
@@ -321,50 +376,3 @@ def noise_like(audio: Audio, size: int, rng: np.random.Generator) -> FloatArray:
         shape = np.roll(np.fft.irfft(np.sqrt(power)), width // 2) * np.hanning(width)
         noise = np.convolve(noise, shape, mode="same")
     return noise[width : width + size]
-
-
-# =========================================================================================== text
-
-
-def mask_text(
-    text: str, tokens: Sequence[Token], spans: Iterable[MaskedSpan], *, typed: bool
-) -> str:
-    """Remove the masked words from a text, or replace them by their labels.
-
-    Parameters
-    ----------
-    text : str
-        The transcript.
-    tokens : sequence of Token
-        The spoken words of the text, to which the spans refer.
-    spans : iterable of MaskedSpan
-        What was masked, in order.
-    typed : bool
-        Leave labels such as ``<PER>`` in the place of masked words.
-
-    >>> from sottovoce.anonymise.recording.words import spoken_words
-    >>> text = "I am Ann Lee, from Bonn."
-    >>> ann = MaskedSpan(2, 3, ("PER",), (0, 0), (0, 0))
-    >>> bonn = MaskedSpan(5, 5, ("LOC",), (0, 0), (0, 0))
-    >>> mask_text(text, spoken_words(text), [ann, bonn], typed=True)
-    'I am <PER>, from <LOC>.'
-    >>> mask_text(text, spoken_words(text), [ann, bonn], typed=False)
-    'I am, from.'
-    """
-    result, position = "", 0
-    for span in spans:
-        between = text[position : tokens[span.first].start]
-        result += between + span_label(span) if typed else between.rstrip()
-        position = tokens[span.last].end
-    return (result + text[position:]).strip()
-
-
-def span_label(span: MaskedSpan) -> str:
-    """Return the placeholder of a masked span in a typed text, such as ``<PER>``.
-
-    Parameters
-    ----------
-    span : MaskedSpan
-        Several labels are joined with ``+``; without any the span is ``<PRIVATE>``.
-    """
-    return f"<{'+'.join(span.labels) or 'PRIVATE'}>"

@@ -1,16 +1,18 @@
 """Secure a recording: change its voice and mask its private words in sound and text.
 
-The order is fixed: first the voice, then the alignment, then the mask, last the pieces. What will
-be released is aligned with the text, or the original if only that can be aligned without doubt and
-the new voice did not move the words. A recording that cannot be aligned with confidence is
-withheld, since its private words might lie outside the mask.
+The order is fixed: first the voice, then the alignment, then the mask, last the pieces. The
+original is aligned with the text, since a changed voice misleads the aligner, and the times are
+carried over to the new voice if the method keeps them; otherwise what is released is aligned.
+
+Doubts are masked: a word that does not sound as it is written, speech that is not in the text, and
+the words between a private word and the nearest ones that are surely where they were found. A
+recording with too many of them is withheld, since its private words might lie outside the mask.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from statistics import median
 from typing import Literal
 
 from sottovoce.anonymise.keys import Secret
@@ -18,16 +20,16 @@ from sottovoce.anonymise.recording.align import UnalignedError, align
 from sottovoce.anonymise.recording.mask import (
     MaskedRecording,
     MaskSettings,
+    Stretch,
     Target,
     mask,
-    mask_text,
-    span_label,
 )
+from sottovoce.anonymise.recording.masked_transcript import mask_text, span_label
 from sottovoce.anonymise.recording.slice import Remainder, cut_with_fade, slice_words
 from sottovoce.anonymise.recording.word_times import Alignment
 from sottovoce.anonymise.recording.words import spoken_words
-from sottovoce.anonymise.voice.method import VoiceAnonymiser
-from sottovoce.core.errors import InputError
+from sottovoce.anonymise.voice.method import VoiceAnonymiser, keeps_times
+from sottovoce.core.errors import InputError, UsageError
 from sottovoce.core.types import Audio
 from sottovoce.corpus.audio import load_native
 from sottovoce.corpus.utterance import Utterance
@@ -35,9 +37,9 @@ from sottovoce.corpus.utterance import Utterance
 AlignedRecording = Literal["best", "released", "original"]
 
 MAX_DOUBTFUL = 0.2
-"""Share of doubtful words above which a recording is withheld."""
-MAX_DRIFT = 0.05
-"""Median distance in seconds between the words of the original and of the released recording."""
+"""Share of doubtful words, or of doubtful seconds, above which a recording is withheld."""
+DOUBT = "DOUBT"
+"""Label of what is masked because it is not surely what the text says."""
 
 
 class WithheldError(InputError):
@@ -60,8 +62,8 @@ class Settings:
     rest: Remainder = "merge"
     """What becomes of a remainder at the end that is too short for a piece."""
     times: AlignedRecording = "best"
-    """Which recording is aligned: the released one, the original (of the same length), or the
-    released one and, where that leaves doubts, the original."""
+    """Which recording is aligned: the released one, the original, or the original if the voice
+    method keeps the times of words and otherwise the released one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,8 @@ class Secured:
     masked: MaskedRecording
     text: str
     """Without the masked words."""
+    doubtful_words: int = 0
+    """Words that were masked because they are not surely what the text says."""
 
 
 def secure(
@@ -86,6 +90,7 @@ def secure(
     secret: Secret,
     method: VoiceAnonymiser | None = None,
     lang: str = "en",
+    stretches: Sequence[Stretch] = (),
 ) -> Secured:
     """Secure a recording.
 
@@ -103,58 +108,77 @@ def secure(
         Changes the voice; by default the voice stays.
     lang : str, default "en"
         Language of the utterance.
+    stretches : sequence of Stretch, optional
+        Further sound to be masked, in seconds of the original recording.
 
     Raises
     ------
     WithheldError
         If the words cannot be found with confidence.
+    UsageError
+        ``moved-words`` if times of the original are needed and the method changes them.
     """
+    carried = carries_times(method, settings.times, needed=bool(stretches))
     original, rate = load_native(utterance)
     voiced = original
     if method is not None:
         voiced = method.transform(original, rate, speaker=utterance.speaker, utterance=utterance.id)
+    if carried and len(original) != len(voiced):
+        raise WithheldError("the new voice changed the length of the recording")
     text = utterance.transcript
-    alignment = _align_confidently(original, voiced, rate, text, lang, targets, settings)
+    alignment = _align(original if carried else voiced, rate, text, lang)
+    if doubt := find_doubt(alignment, targets, strict=settings.strict):
+        raise doubt
+    doubtful_words, doubtful_sound = doubtful_parts(alignment, targets)
     rng = secret.generator("mask", utterance.speaker, utterance.id)
-    masked = mask(voiced, rate, alignment, targets, settings.masking, rng=rng)
+    masked = mask(
+        voiced,
+        rate,
+        alignment,
+        [*doubtful_words, *targets],
+        settings.masking,
+        stretches=[*doubtful_sound, *stretches],
+        rng=rng,
+    )
     masked_text = mask_text(text, spoken_words(text), masked.spans, typed=settings.typed)
-    return Secured(utterance, lang, voiced, alignment, masked, masked_text)
+    doubtful = sum(target.last - target.first + 1 for target in doubtful_words)
+    return Secured(utterance, lang, voiced, alignment, masked, masked_text, doubtful)
 
 
-def _align_confidently(
-    original: Audio,
-    voiced: Audio,
-    rate: int,
-    text: str,
-    lang: str,
-    targets: Sequence[Target],
-    settings: Settings,
-) -> Alignment:
-    """Align the released recording or, where its times hold for that too, the original."""
-    if len(original) != len(voiced) and settings.times == "original":
-        raise WithheldError("the new voice changed its length; align what is released")
+def carries_times(
+    method: VoiceAnonymiser | None, times: AlignedRecording, *, needed: bool = False
+) -> bool:
+    """Tell whether the original is aligned and its times are carried over to the new voice.
+
+    Parameters
+    ----------
+    method : VoiceAnonymiser, optional
+        Changes the voice.
+    times : {"best", "released", "original"}
+        Which recording is to be aligned.
+    needed : bool, default False
+        Whether something is given in times of the original.
+
+    Raises
+    ------
+    UsageError
+        ``moved-words`` if times of the original are needed and the method changes them.
+    """
+    kept = method is None or keeps_times(method)
+    if not kept and (needed or times == "original"):
+        raise UsageError(
+            f"{method.name if method else ''}: the method moves words in time, so that times of "
+            "the original do not hold; choose another method, or align what is released",
+            code="moved-words",
+        )
+    return kept and (times != "released" or needed)
+
+
+def _align(audio: Audio, rate: int, text: str, lang: str) -> Alignment:
     try:
-        first = align(original if settings.times == "original" else voiced, rate, text, lang=lang)
-        doubt = find_doubt(first, targets, strict=settings.strict)
-        if doubt is None:
-            return first
-        if settings.times == "best" and voiced is not original and len(original) == len(voiced):
-            second = align(original, rate, text, lang=lang)
-            doubt = find_doubt(second, targets, strict=settings.strict) or _drift(first, second)
-            if doubt is None:
-                return second
+        return align(audio, rate, text, lang=lang)
     except UnalignedError as error:
-        doubt = WithheldError(str(error), code=error.code)
-    raise doubt
-
-
-def _drift(released: Alignment, original: Alignment) -> WithheldError | None:
-    """Return an error if the new voice moved the words."""
-    pairs = zip(released.words, original.words, strict=True)
-    distance = median(max(abs(new.start - old.start), abs(new.end - old.end)) for new, old in pairs)
-    if distance <= MAX_DRIFT:
-        return None
-    return WithheldError(f"the new voice moved words by {distance:.2f} s", code="moved-words")
+        raise WithheldError(str(error), code=error.code) from None
 
 
 def find_doubt(
@@ -169,34 +193,62 @@ def find_doubt(
     targets : sequence of Target
         The words to be masked.
     strict : bool, default False
-        Withhold if a single word, wherever it is, is doubtful.
+        Withhold on any doubt instead of masking what is doubtful.
 
     Returns
     -------
     WithheldError or None
-        Its code is ``doubtful-alignment``, ``doubtful-sound``, ``doubtful-target`` or
-        ``doubtful-words``.
+        Its code is ``doubtful-alignment``, ``doubtful-words`` or ``doubtful-sound``.
     """
-    if alignment.doubts:
+    if not alignment.second_opinion or (strict and alignment.doubts):
         return WithheldError(alignment.doubts[0], code="doubtful-alignment")
     words = alignment.words
-    if any(word.doubt == "sound" for word in words):
-        return WithheldError("a word does not sound as it is written", code="doubtful-sound")
-    near_targets = {
-        index for target in targets for index in range(target.first - 1, target.last + 2)
-    }
-    if any(not word.trusted for index, word in enumerate(words) if index in near_targets):
-        return WithheldError(
-            "a word to be masked, or one beside it, is not surely where it was found",
-            code="doubtful-target",
-        )
     doubtful = sum(not word.trusted for word in words)
     if doubtful > (0 if strict else MAX_DOUBTFUL * len(words)):
         return WithheldError(
             f"{doubtful} of {len(words)} words are not surely where they were found",
             code="doubtful-words",
         )
+    speech = sum(end - start for start, end in alignment.unexplained)
+    if speech > MAX_DOUBTFUL * alignment.seconds:
+        return WithheldError(
+            f"{speech:.1f} of {alignment.seconds:.1f} s are speech that is not in the text",
+            code="doubtful-sound",
+        )
     return None
+
+
+def doubtful_parts(
+    alignment: Alignment, targets: Sequence[Target]
+) -> tuple[list[Target], list[Stretch]]:
+    """Return what is to be masked because it is not surely what the text says.
+
+    Parameters
+    ----------
+    alignment : Alignment
+        The words of the recording.
+    targets : sequence of Target
+        The words to be masked.
+
+    Returns
+    -------
+    tuple of list of Target and list of Stretch
+        Words that do not sound as they are written; doubtful words that join a target, so that the
+        mask reaches to words whose times are trusted; the neighbours of a target that is doubtful
+        itself; and speech that is not in the text.
+    """
+    words = alignment.words
+    private = {i for target in targets for i in range(target.first, target.last + 1)}
+    masked = {index for index, word in enumerate(words) if word.doubt == "sound"}
+    for steps in (range(len(words)), range(len(words) - 1, -1, -1)):
+        near = False  # whether the word before, in this direction, is private or joins one
+        for index in steps:
+            near = index in private or (near and not words[index].trusted)
+            masked |= {index} if near else set()
+    beside = {i + step for i in private if not words[i].trusted for step in (-1, 1)}
+    masked |= beside & set(range(len(words)))
+    sound = [Stretch(start, end, DOUBT) for start, end in alignment.unexplained]
+    return [Target(index, index, DOUBT) for index in sorted(masked - private)], sound
 
 
 # ========================================================================================= pieces

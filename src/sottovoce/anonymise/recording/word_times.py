@@ -78,11 +78,22 @@ class Alignment:
     words: tuple[TimedWord, ...]
     seconds: float
     """Length of the audio."""
-    doubts: tuple[str, ...] = ()
-    """Reasons not to trust the alignment as a whole, such as speech that is not in the text."""
+    unexplained: tuple[tuple[float, float], ...] = ()
+    """Pauses that sound like speech: start and end in seconds of what may not be in the text."""
+    second_opinion: bool = True
+    """Whether a second alignment succeeded; without one no time can be trusted."""
 
     def __post_init__(self) -> None:
         check_times([(word.start, word.end) for word in self.words], self.seconds)
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Reasons not to trust the alignment as a whole."""
+        speech = [
+            f"speech from {start:.2f} to {end:.2f} s that is not in the text"
+            for start, end in self.unexplained
+        ]
+        return (*speech, *(() if self.second_opinion else ("no second opinion",)))
 
     @property
     def confident(self) -> bool:

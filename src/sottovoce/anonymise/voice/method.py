@@ -139,6 +139,32 @@ class InvertibleAnonymiser(VoiceAnonymiser, Protocol):
         """
 
 
+@runtime_checkable
+class RetimingAnonymiser(VoiceAnonymiser, Protocol):
+    """A method that depends on its settings in whether words stay where they were."""
+
+    @property
+    def keeps_times(self) -> bool:
+        """Whether every sound stays at its time in the recording."""
+
+
+def keeps_times(method: VoiceAnonymiser) -> bool:
+    """Tell whether words stay where they were, so that their times in the original hold.
+
+    A method says so itself (:class:`RetimingAnonymiser`), or its card does: it keeps ``duration``
+    and ``rhythm``.
+
+    Parameters
+    ----------
+    method : VoiceAnonymiser
+        The method.
+    """
+    if isinstance(method, RetimingAnonymiser):
+        return method.keeps_times
+    card: MethodCard | None = getattr(method, "card", None)
+    return card is not None and {"duration", "rhythm"} <= set(card.keeps)
+
+
 class MethodClass(Protocol):
     """A class that makes an anonymiser from a secret and settings."""
 

@@ -239,6 +239,11 @@ class XVector:
                 self._sources[speaker] = Source(vector, pitch, gender)
         return self
 
+    @property
+    def keeps_times(self) -> bool:
+        """Whether words stay where they were: not if the rhythm is changed."""
+        return self.settings.number("rhythm") == 0
+
     def transform(self, audio: Audio, rate: int, *, speaker: str, utterance: str) -> Audio:
         """Return the recording in the voice of a pseudo-speaker.
 
