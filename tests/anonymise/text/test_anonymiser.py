@@ -126,7 +126,7 @@ def test_strategies_on_the_sentence_of_comprise_d2_3() -> None:
     spans = [Finding(text.index(v), text.index(v) + len(v), k, 1, "") for v, k in tagged.items()]
 
     def rewrite(strategy: str) -> str:
-        return make(strategy)._rewrite(text, spans, "", "").text
+        return make(strategy).rewrite(text, spans, "", "").text
 
     x = HIDDEN
     assert rewrite("redact") == f"Hi Mister {x}, the {x} flight from {x} to {x} is leaving by {x}"

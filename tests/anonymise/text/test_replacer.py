@@ -10,7 +10,7 @@ from sottovoce.anonymise.text.conll import Sentence
 from sottovoce.anonymise.text.crf import Weights, mean_weights
 from sottovoce.anonymise.text.lexicon import LANGUAGES, lexicon
 from sottovoce.anonymise.text.masked_text import Finding
-from sottovoce.anonymise.text.replacer import Replacer, count_corpus_tables
+from sottovoce.anonymise.text.replacer import CorpusTables, CorpusValues, Replacer
 from sottovoce.anonymise.text.strategies import country_of, match_genitive
 from sottovoce.anonymise.text.surrogates import (
     MIN_TABLE_SIZE,
@@ -80,6 +80,13 @@ def test_a_policy_sets_the_strategy_of_a_type() -> None:
     assert say.table_sizes(("PER", "LOC")) == {}
 
 
+def corpus_tables(texts: list[str], findings: list[list[Finding]]) -> CorpusTables:
+    values = CorpusValues()
+    for text, text_findings in zip(texts, findings, strict=True):
+        values.add(text, text_findings)
+    return values.tables()
+
+
 def test_values_of_a_corpus_are_used_only_if_several_share_them() -> None:
     names = [f"name{i:02d}" for i in range(50)]
     texts = [" ".join([*names, "town", *(["rare"] if i < 4 else [])]) for i in range(5)]
@@ -90,10 +97,10 @@ def test_values_of_a_corpus_are_used_only_if_several_share_them() -> None:
         ]
         for text in texts
     ]
-    tables = count_corpus_tables(texts, findings)
+    tables = corpus_tables(texts, findings)
     assert list(tables) == [("PER", "FULL"), ("PER", "B")]
     assert tables["PER", "B"] == Table((tuple(names),)), "four texts have 'rare', five the others"
-    fewer = count_corpus_tables(texts, [text_findings[1:] for text_findings in findings])
+    fewer = corpus_tables(texts, [text_findings[1:] for text_findings in findings])
     assert fewer == {}, "49 values are too few to hide in"
 
 

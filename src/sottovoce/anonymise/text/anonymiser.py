@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.text.detect import BOTH_REGISTERS, Detector
+from sottovoce.anonymise.text.document_search import (
+    DocumentSearch,
+    OnChunk,
+    search_documents,
+    with_findings,
+)
 from sottovoce.anonymise.text.entities import PRIVATE_TYPES
 from sottovoce.anonymise.text.guarantee import Guarantee, measured_recall
 from sottovoce.anonymise.text.masked_text import Finding
-from sottovoce.anonymise.text.replacer import DEFAULT_STRATEGY, Replacer, count_corpus_tables
+from sottovoce.anonymise.text.replacer import DEFAULT_STRATEGY, CorpusValues, Replacer
+from sottovoce.anonymise.text.source_text import SourceText, TextReading
 from sottovoce.anonymise.text.taggers import DEFAULT_TAU, REGISTERS
 from sottovoce.core.records import Record
 
@@ -169,20 +176,53 @@ class TextAnonymiser:
             keeps the distribution of the words and publishes those values.
         """
         names = documents if documents is not None else [""] * len(texts)
-        findings_by_text = self.detector.find(texts, names)
-        if use_corpus_tables:
-            tables = count_corpus_tables(texts, findings_by_text)
-            self.replacer = replace(self.replacer, corpus_tables=tables)
-        for i, (text, findings) in enumerate(zip(texts, findings_by_text, strict=True)):
-            self.replacer.note_full_names(text, findings, names[i], str(i))
-        return [
-            self._rewrite(text, findings, names[i], str(i))
-            for i, (text, findings) in enumerate(zip(texts, findings_by_text, strict=True))
-        ]
+        sources = [SourceText(*pair) for pair in zip(texts, names, strict=True)]
+        prepared = self.prepare(lambda: sources, use_corpus_tables=use_corpus_tables)
+        return list(prepared.rewrite(sources))
 
-    def _rewrite(
+    def prepare(
+        self,
+        texts: TextReading,
+        *,
+        use_corpus_tables: bool = False,
+        on_chunk: OnChunk | None = None,
+    ) -> PreparedTexts:
+        """Find what is private in the texts of one corpus, in memory that does not grow with it.
+
+        Parameters
+        ----------
+        texts : callable
+            Starts to read the texts; called once a pass.
+        use_corpus_tables : bool, default False
+            As for :meth:`transform_all`.
+        on_chunk : callable, optional
+            Called with the name of the pass after every chunk of the texts.
+        """
+        on_chunk = on_chunk or (lambda name: None)
+        found = search_documents(self.detector, texts, on_chunk=on_chunk)
+        tables = CorpusValues() if use_corpus_tables else None
+        for i, (source, findings) in enumerate(with_findings(texts(), found.findings)):
+            self.replacer.note_full_names(source.text, findings, source.document, str(i))
+            if tables is not None:
+                tables.add(source.text, findings)
+        if tables is not None:
+            self.replacer.use_corpus_tables(tables.tables())
+        return PreparedTexts(self, found)
+
+    def rewrite(
         self, text: str, findings: Sequence[Finding], document: str, utterance: str
     ) -> AnonymisedText:
+        """Replace what was found in a text.
+
+        Parameters
+        ----------
+        text : str
+            The text.
+        findings : sequence of Finding
+            What is private in it.
+        document, utterance : str
+            Names of its document and utterance, for the scope of replacements.
+        """
         pieces: list[str] = []
         spans: list[ReplacedSpan] = []
         done = length = 0
@@ -236,6 +276,35 @@ class TextAnonymiser:
             measured_on=test_set,
             tables=self.replacer.table_sizes(self.detector.types),
         )
+
+
+class PreparedTexts:
+    """Texts whose private values are known; rewritten one by one, in order.
+
+    Parameters
+    ----------
+    anonymiser : TextAnonymiser
+        The anonymiser.
+    found : DocumentSearch
+        What was found in the texts.
+    """
+
+    def __init__(self, anonymiser: TextAnonymiser, found: DocumentSearch) -> None:
+        self._anonymiser = anonymiser
+        self._found = found
+        self.passes = found.passes
+        """How often the texts were searched."""
+
+    def rewrite(self, texts: Iterable[SourceText]) -> Iterator[AnonymisedText]:
+        """Yield the new texts.
+
+        Parameters
+        ----------
+        texts : iterable of SourceText
+            All texts, in the order in which they were searched.
+        """
+        for i, (source, findings) in enumerate(with_findings(texts, self._found.findings)):
+            yield self._anonymiser.rewrite(source.text, findings, source.document, str(i))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from sottovoce.anonymise.text.document_search import (
+    Names,
+    search_documents,
+    with_findings,
+)
 from sottovoce.anonymise.text.entities import PRIVATE_TYPES, TYPES, Entity, resolve_overlaps
 from sottovoce.anonymise.text.lexicon import check_language, clitics, lexicon, strip_clitics
 from sottovoce.anonymise.text.masked_text import Finding, MaskedText
 from sottovoce.anonymise.text.patterns import find_spoken, find_written
 from sottovoce.anonymise.text.phrases import PhraseMatcher
+from sottovoce.anonymise.text.source_text import SourceText
 from sottovoce.anonymise.text.taggers import (
     DEFAULT_TAU,
     REGISTERS,
@@ -29,7 +35,6 @@ from sottovoce.anonymise.text.taggers import (
 )
 from sottovoce.anonymise.text.tokens import HIDDEN, Token, is_asr_output, sentences, tokenise
 from sottovoce.core.errors import UsageError
-from sottovoce.core.unicode_offsets import NormalisedText
 
 SURE = 0.5
 """Score from which a name is searched in the whole document, and from which the first word of a
@@ -114,40 +119,88 @@ class Detector:
         list of list of Finding
             The findings of each text, disjoint and in order, in characters of the text as given.
         """
-        normalised = [NormalisedText.of(text) for text in texts]
+        names = documents if documents is not None else [""] * len(texts)
+        sources = [SourceText(*pair) for pair in zip(texts, names, strict=True)]
+        found = search_documents(self, lambda: sources)
+        return [findings for _, findings in with_findings(sources, found.findings)]
+
+    def search(self, texts: Sequence[str], findings: Sequence[list[Finding]]) -> list[Names]:
+        """Search every text by itself, again and again until nothing new is found.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            The texts, NFC-normalised.
+        findings : sequence of list of Finding
+            What was found in each text before; new findings are added.
+
+        Returns
+        -------
+        list of dict
+            Names that were found with some certainty in each text, now or before, and their types.
+        """
         # a tagger from elsewhere may create reference cycles
         with _gc_disabled() if self.custom_tagger is None else nullcontext():
-            by_text = self._find([text.text for text in normalised], documents)
-        return [
-            [finding.moved(*text.source_span(finding.start, finding.end)) for finding in findings]
-            if text.starts
-            else findings
-            for text, findings in zip(normalised, by_text, strict=True)
-        ]
+            return self._search_again(texts, findings)
 
-    def _find(self, texts: Sequence[str], documents: Sequence[str] | None) -> list[list[Finding]]:
-        names = documents if documents is not None else [""] * len(texts)
-        views = [MaskedText.hide_placeholders(text) for text in texts]
-        findings: list[list[Finding]] = [[] for _ in texts]
-        known: dict[str, dict[str, str]] = {}
+    def _search_again(self, texts: Sequence[str], findings: Sequence[list[Finding]]) -> list[Names]:
+        names: list[Names] = [{} for _ in texts]
+        for i, text_findings in enumerate(findings):
+            self._note_names(texts[i], text_findings, names[i])
+        views = [
+            MaskedText.hide_placeholders(text).hide_also(text_findings)
+            for text, text_findings in zip(texts, findings, strict=True)
+        ]
         pending: Sequence[int] = range(len(texts))
         tagged: _TaggedSentences = {}
         for _ in range(MAX_ROUNDS):
             new = self._search([views[i] for i in pending], tagged)
-            for i, text_findings in zip(pending, new, strict=True):
-                self._note_names(views[i].text, text_findings, known.setdefault(names[i], {}))
-            if not any(new) and self.propagate:
-                pending = [i for i in range(len(texts)) if known.get(names[i])]
-                new = [self._find_known_names(views[i], known[names[i]]) for i in pending]
-            if not any(new):
+            pending, new = _only_changed(pending, new)
+            if not pending:
                 break
             for i, text_findings in zip(pending, new, strict=True):
-                if text_findings:
-                    in_source = [views[i].to_source(finding) for finding in text_findings]
-                    findings[i] += in_source
-                    views[i] = views[i].hide_also(in_source)
-            pending = [i for i, text_findings in zip(pending, new, strict=True) if text_findings]
-        return [sorted(text_findings, key=lambda f: f.start) for text_findings in findings]
+                self._note_names(views[i].text, text_findings, names[i])
+                in_source = [views[i].to_source(finding) for finding in text_findings]
+                findings[i].extend(in_source)
+                views[i] = views[i].hide_also(in_source)
+        return names
+
+    def search_names(
+        self, texts: Sequence[str], findings: Sequence[list[Finding]], names: Sequence[Names]
+    ) -> list[Names]:
+        """Search the names of a document in its texts, and again what hiding them reveals.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            The texts, NFC-normalised.
+        findings : sequence of list of Finding
+            What was found in each text before; new findings are added.
+        names : sequence of dict
+            The names that are searched in each text, with their types.
+
+        Returns
+        -------
+        list of dict
+            Names that were found in texts that have changed, as :meth:`search` returns them.
+        """
+        found: list[Names] = [{} for _ in texts]
+        pending: Sequence[int] = range(len(texts))
+        for _ in range(MAX_ROUNDS):
+            views = [MaskedText.hide_placeholders(texts[i]).hide_also(findings[i]) for i in pending]
+            new = [
+                self._find_known_names(view, names[i])
+                for i, view in zip(pending, views, strict=True)
+            ]
+            for i, view, text_findings in zip(pending, views, new, strict=True):
+                findings[i].extend(view.to_source(finding) for finding in text_findings)
+            pending, _ = _only_changed(pending, new)
+            if not pending:
+                break
+            changed = self.search([texts[i] for i in pending], [findings[i] for i in pending])
+            for i, more in zip(pending, changed, strict=True):
+                found[i] |= more
+        return found
 
     def _search(self, views: Sequence[MaskedText], seen: _TaggedSentences) -> list[list[Finding]]:
         """Search every text once, each by itself."""
@@ -247,6 +300,14 @@ class Detector:
         ]
         allowed = self._allowed.covered_words(words)
         return [_to_finding(tokens, entity) for entity in _without_words(entities, allowed)]
+
+
+def _only_changed(
+    indexes: Sequence[int], findings: Sequence[list[Finding]]
+) -> tuple[list[int], list[list[Finding]]]:
+    """Leave out the texts in which nothing was found."""
+    changed = [(i, f) for i, f in zip(indexes, findings, strict=True) if f]
+    return [i for i, _ in changed], [f for _, f in changed]
 
 
 def _check_choice(setting: str, value: str, choices: Sequence[str]) -> None:

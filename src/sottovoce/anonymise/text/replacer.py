@@ -55,7 +55,19 @@ class Replacer:
             )
         self._context = ReplacementContext(self.lang, self.secret, self.corpus_tables)
         self._mentions = 0
-        self._full_names: dict[str, dict[str, set[str]]] = {}
+        self._full_names: dict[str, dict[str, str]] = {}
+        """By scope and family name: its full name, or nothing if there are several."""
+
+    def use_corpus_tables(self, tables: CorpusTables) -> None:
+        """Draw from values of the corpus from now on.
+
+        Parameters
+        ----------
+        tables : mapping of (str, str) to Table
+            The tables of :class:`CorpusValues`.
+        """
+        self.corpus_tables = tables
+        self._context = ReplacementContext(self.lang, self.secret, tables)
 
     def strategy_of(self, kind: str) -> str:
         """Return the name of the strategy for a type.
@@ -86,7 +98,9 @@ class Replacer:
             words = normalise_unicode(text[finding.start : finding.end]).casefold().split()
             if finding.kind == "PER" and len(words) > 1:
                 family_names = self._full_names.setdefault(scope, {})
-                family_names.setdefault(words[-1], set()).add(" ".join(words))
+                full = " ".join(words)
+                if family_names.setdefault(words[-1], full) != full:
+                    family_names[words[-1]] = ""
 
     def __call__(self, original: str, kind: str, document: str, utterance: str) -> str | None:
         """Return what stands for a value, or None if it is kept, which has probability 1 − p."""
@@ -117,8 +131,8 @@ class Replacer:
 
     def _identity(self, folded: str, kind: str, scope: str) -> str:
         """Return the full name that a family name belongs to, if exactly one is known."""
-        full = self._full_names.get(scope, {}).get(folded, set()) if kind == "PER" else set()
-        return next(iter(full)) if len(full) == 1 else folded
+        full = self._full_names.get(scope, {}).get(folded, "") if kind == "PER" else ""
+        return full or folded
 
     def table_sizes(self, kinds: Sequence[str]) -> dict[str, int]:
         """Return N of the tables that are drawn from, by type, for strategies that draw.
@@ -135,37 +149,43 @@ class Replacer:
         return {kind: size for kind, size in sizes.items() if size is not None}
 
 
-def count_corpus_tables(
-    texts: Sequence[str], findings: Sequence[Sequence[Finding]]
-) -> dict[tuple[str, str], Table]:
-    """Make tables of the private values of a corpus, to draw replacements from them.
+class CorpusValues:
+    """Counts the private values of a corpus, to draw replacements from them."""
 
-    A value of fewer than five texts would publish somebody's name, so it is left out; a type with
-    fewer than 50 shared values keeps the table of its language.
+    def __init__(self) -> None:
+        self._texts = 0
+        self._users: dict[tuple[str, str], dict[str, tuple[int, int]]] = {}
 
-    Parameters
-    ----------
-    texts : sequence of str
-        The texts of the corpus.
-    findings : sequence of sequence of Finding
-        What is private in each text.
+    def add(self, text: str, findings: Sequence[Finding]) -> None:
+        """Count the values of the next text.
 
-    Returns
-    -------
-    dict of (str, str) to Table
-        Tables by entity type and part (``B``, ``I`` or ``FULL``).
-    """
-    users: dict[tuple[str, str], dict[str, set[int]]] = {}
-    for i, (text, text_findings) in enumerate(zip(texts, findings, strict=True)):
-        for finding in text_findings:
+        Parameters
+        ----------
+        text : str
+            The text.
+        findings : sequence of Finding
+            What is private in it.
+        """
+        self._texts += 1
+        for finding in findings:
             value = normalise_unicode(text[finding.start : finding.end])
             parts = [("FULL", value)]
             parts += [("I" if j else "B", word) for j, word in enumerate(value.split())]
             for part, word in parts:
-                values = users.setdefault((finding.kind, part), {})
-                values.setdefault(word, set()).add(i)
-    shared = {
-        key: tuple(sorted(v for v, texts_ in values.items() if len(texts_) >= MIN_CONTRIBUTORS))
-        for key, values in users.items()
-    }
-    return {key: Table((values,)) for key, values in shared.items() if len(values) >= MIN_VALUES}
+                values = self._users.setdefault((finding.kind, part), {})
+                count, last = values.get(word, (0, 0))
+                values[word] = (count + (last != self._texts), self._texts)
+
+    def tables(self) -> dict[tuple[str, str], Table]:
+        """Return the tables to draw from, by entity type and part (``B``, ``I`` or ``FULL``).
+
+        A value of fewer than five texts would publish somebody's name, so it is left out; a type
+        with fewer than 50 shared values keeps the table of its language.
+        """
+        shared = {
+            key: tuple(sorted(v for v, (count, _) in values.items() if count >= MIN_CONTRIBUTORS))
+            for key, values in self._users.items()
+        }
+        return {
+            key: Table((values,)) for key, values in shared.items() if len(values) >= MIN_VALUES
+        }

@@ -1,0 +1,119 @@
+"""Texts that are read one after the other, cut into parts and chunks of bounded size.
+
+A run may read its texts several times, so they are given as a function that starts a new reading.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+MAX_PART = 50_000
+"""Characters of a text that are searched together; a longer text is cut into parts."""
+CHUNK_CHARACTERS = 200_000
+"""Characters of the parts that are held in memory together."""
+_LAST_TENTH = MAX_PART // 10
+_CUTS = (
+    re.compile(r"[.!?…]\s+(?=[^\W\d_])"),
+    re.compile(r"(?<=[^\W\d_])\s+(?=[^\W\d_])"),
+    re.compile(r"\s+"),
+)
+"""Where a long text may be cut, the best places first: sentences, words, any white space."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceText:
+    """A text that is searched by itself."""
+
+    text: str
+    document: str = ""
+    """Name of its document: names that are found in it are searched in the whole document."""
+    id: str = ""
+    """Its id in reports."""
+    kind: str | None = None
+    """Entity type of the whole text, if its place in the file shows that it is private, such as
+    the name of a speaker."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextPart:
+    """A text, or a part of a long one."""
+
+    text: str
+    source: SourceText
+    index: int
+    """Number of the text, from 0."""
+    is_last: bool
+    """Whether it is the last part of its text."""
+
+
+TextReading = Callable[[], Iterable[SourceText]]
+"""Starts to read the texts from the beginning; every reading gives the same texts."""
+
+
+def split_text(text: str) -> list[str]:
+    """Cut a text into parts of at most :data:`MAX_PART` characters, whose sum is the text.
+
+    Parameters
+    ----------
+    text : str
+        The text; it is cut after a sentence if the last tenth of a part has one, else between
+        words.
+    """
+    parts, start = [], 0
+    while len(text) - start > MAX_PART:
+        end = start + MAX_PART
+        cut = _last_cut(text, end - _LAST_TENTH, end)
+        parts.append(text[start:cut])
+        start = cut
+    return [*parts, text[start:]]
+
+
+def _last_cut(text: str, low: int, high: int) -> int:
+    """Return the best place for a cut after ``low`` and up to ``high``."""
+    for place in _CUTS:
+        ends = [match.end() for match in place.finditer(text, low, high)]
+        if ends:
+            return ends[-1]
+    return high
+
+
+def split_texts(texts: Iterable[SourceText]) -> Iterator[TextPart]:
+    """Yield the parts of all texts in order.
+
+    Parameters
+    ----------
+    texts : iterable of SourceText
+        The texts.
+    """
+    for index, source in enumerate(texts):
+        if len(source.text) <= MAX_PART:
+            yield TextPart(source.text, source, index, True)
+            continue
+        *parts, last = split_text(source.text)
+        for part in parts:
+            yield TextPart(part, source, index, False)
+        yield TextPart(last, source, index, True)
+
+
+def chunks(parts: Iterable[TextPart], size: int = CHUNK_CHARACTERS) -> Iterator[Sequence[TextPart]]:
+    """Group parts so that a group has about ``size`` characters.
+
+    Parameters
+    ----------
+    parts : iterable of TextPart
+        The parts.
+    size : int, default CHUNK_CHARACTERS
+        A group ends with the part that reaches this number of characters.
+    """
+    chunk: list[TextPart] = []
+    length = 0
+    for part in parts:
+        chunk.append(part)
+        length += len(part.text) + 1
+        if length >= size:
+            yield chunk
+            chunk, length = [], 0
+    if chunk:
+        yield chunk
