@@ -14,7 +14,6 @@ from voice_pools import CARD, simulated_pool
 from sottovoce.anonymise import Secret
 from sottovoce.anonymise.voice.pool import Pool
 from sottovoce.anonymise.voice.pseudo_speaker import (
-    ASSIGNMENTS,
     DISTANCES,
     GENDERS,
     MINIMUM_AVERAGED,
@@ -34,13 +33,12 @@ SHIPPED = Pool.load()
 def pseudo_speaker(
     selection: MemberSelection,
     seed: int = 1,
-    speaker: str = "ann",
-    utterance: str = "u",
+    names: tuple[str, ...] = ("ann",),
     gender: str = "f",
     pool: Pool = POOL,
 ) -> PseudoSpeaker:
     source = SOURCE if pool is POOL else pool.vectors[10]
-    return selection.make(pool, source, gender, Secret.reproducible(seed), speaker, utterance)
+    return selection.make(pool, source, gender, Secret.reproducible(seed), names)
 
 
 @settings(max_examples=60, deadline=None)
@@ -48,16 +46,13 @@ def pseudo_speaker(
     st.sampled_from(DISTANCES),
     st.sampled_from(PROXIMITIES),
     st.sampled_from(GENDERS),
-    st.sampled_from(ASSIGNMENTS),
     st.integers(0, 30),
     st.sampled_from("fm"),
 )
 def test_every_choice_gives_a_voice_as_far_out_as_others(
-    distance: str, proximity: str, gender: str, assignment: str, seed: int, source: str
+    distance: str, proximity: str, gender: str, seed: int, source: str
 ) -> None:
-    voice = pseudo_speaker(
-        MemberSelection(distance, proximity, gender, assignment), seed, gender=source
-    )
+    voice = pseudo_speaker(MemberSelection(distance, proximity, gender), seed, gender=source)
     assert np.isfinite(voice.vector).all() and len(voice.members) >= MINIMUM_AVERAGED
     assert len(set(voice.members.tolist())) == len(voice.members)
     assert np.linalg.norm(voice.vector - POOL.centre) == pytest.approx(POOL.norm, rel=1e-4)
@@ -125,7 +120,7 @@ def test_clusters_of_one_are_refused() -> None:
     for proximity in ("dense", "sparse"):
         with raises_code("too-few", TooFewError):
             MemberSelection(proximity=proximity).make(
-                alone, SOURCE, "m", Secret.reproducible(1), "ann", "u"
+                alone, SOURCE, "m", Secret.reproducible(1), ("ann",)
             )
 
 
@@ -167,28 +162,13 @@ def test_the_same_secret_repeats_and_another_differs() -> None:
         assert len({tuple(members) for members in voices}) > 1
 
 
-def test_assignment_decides_whether_the_utterance_matters() -> None:
-    for_speaker, for_utterance = (
-        MemberSelection(proximity="random", assignment=x) for x in ASSIGNMENTS
-    )
-    assert (
-        pseudo_speaker(for_speaker).members == pseudo_speaker(for_speaker, utterance="v").members
-    ).all()
-    assert (
-        pseudo_speaker(for_utterance).members
-        != pseudo_speaker(for_utterance, utterance="v").members
-    ).any()
-    assert (
-        pseudo_speaker(for_speaker).members != pseudo_speaker(for_speaker, speaker="bob").members
-    ).any()
-
-
-def test_a_random_gender_is_drawn_as_often_as_the_voice() -> None:
-    for assignment, genders in (("speaker", 1), ("utterance", 2)):
-        selection = MemberSelection(gender="random", assignment=assignment)
-        drawn = {pseudo_speaker(selection, utterance=f"u{i}").gender for i in range(20)}
-        assert len(drawn) == genders
-        assert len({pseudo_speaker(selection, speaker=f"s{i}").gender for i in range(20)}) == 2
+def test_members_and_gender_follow_the_names() -> None:
+    selection = MemberSelection(proximity="random", gender="random")
+    voices = [pseudo_speaker(selection, names=("ann", f"u{i}")) for i in range(20)]
+    assert len({voice.gender for voice in voices}) == 2
+    assert len({tuple(voice.members) for voice in voices}) == 20
+    again = pseudo_speaker(selection, names=("ann", "u0"))
+    assert again.gender == voices[0].gender and (again.members == voices[0].members).all()
 
 
 def test_numbers_may_be_given() -> None:

@@ -25,6 +25,7 @@ from sottovoce.anonymise.voice.vtln import GRID, convert, find_warps
 from sottovoce.core.clustering import k_means
 from sottovoce.core.errors import InputError
 from sottovoce.corpus import open_corpus
+from sottovoce.corpus.utterance import Corpus, Utterance
 from sottovoce.signal.spectrum import axis, power, read_at
 from sottovoce.signal.world import analyse, find_f0
 
@@ -68,16 +69,24 @@ def test_formants_and_pitch_move_towards_the_target() -> None:
 def test_who_gets_which_target() -> None:
     secret = Secret.reproducible(1)
     speakers = [f"s{i}" for i in range(20)]
+    recordings = [
+        Utterance(f"{speaker}-{i}", Path("a.wav"), speaker, session="ab"[i // 2])
+        for speaker in speakers
+        for i in range(4)
+    ]
+    corpus = Corpus("twenty", Path(), tuple(recordings))
 
-    def chosen(kind: str, utterance: str = "u", count: int = 20) -> list[int]:
+    def chosen(kind: str, utterance: str = "0", count: int = 20) -> list[int]:
         selection = TargetSelection(kind, count, secret, "vtln")
-        selection.fit(speakers)
-        return [selection.target(speaker, utterance) for speaker in speakers]
+        selection.fit(corpus)
+        return [selection.target(speaker, f"{speaker}-{utterance}") for speaker in speakers]
 
-    assert len(set(chosen("const"))) == 1 and chosen("const") == chosen("const", "v")
-    assert sorted(chosen("perm")) == list(range(20)) and chosen("perm") == chosen("perm", "v")
+    assert len(set(chosen("const"))) == 1 and chosen("const") == chosen("const", "1")
+    assert sorted(chosen("perm")) == list(range(20)) and chosen("perm") == chosen("perm", "1")
     assert len(set(chosen("perm", count=7))) == 7
-    assert chosen("rand") != chosen("rand", "v") and chosen("rand") == chosen("rand")
+    assert chosen("rand") != chosen("rand", "1") and chosen("rand") == chosen("rand")
+    assert chosen("session") == chosen("session", "1") != chosen("session", "2")
+    assert chosen("session", "2") == chosen("session", "3")
     stranger = TargetSelection("perm", 20, secret, "vtln")
     assert 0 <= stranger.target("nobody", "u") < 20
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from sottovoce.anonymise.voice.draw_scope import DrawScope
 from sottovoce.core.errors import UsageError
 from sottovoce.core.records import Json, JsonObject, Record
 from sottovoce.core.registry import did_you_mean
@@ -219,7 +220,7 @@ class MethodCard(Record):
         return {**Record.to_dict(self), "settings": settings}
 
 
-def method_record(name: str, settings: Settings) -> JsonObject:
+def method_record(name: str, settings: Settings, scope: DrawScope | None = None) -> JsonObject:
     """Return method and settings as :meth:`VoiceAnonymiser.record` does; paths by file name only.
 
     Parameters
@@ -228,9 +229,13 @@ def method_record(name: str, settings: Settings) -> JsonObject:
         Name of the method.
     settings : Settings
         Its checked settings.
+    scope : DrawScope, optional
+        For whom its draws are made; sessions are recorded by a digest.
     """
     plain: JsonObject = {name: plain_value(value) for name, value in settings.items()}
-    return {"method": name, "settings": plain}
+    record: JsonObject = {"method": name, "settings": plain}
+    sessions = None if scope is None else scope.fingerprint()
+    return record if sessions is None else {**record, "sessions": sessions}
 
 
 def plain_value(value: SettingValue) -> Json:

@@ -109,7 +109,7 @@ class Dar:
         corpus : Corpus
             All recordings that are going to be anonymised.
         """
-        self.selection.fit(corpus.speakers)
+        self.selection.fit(corpus)
         for speaker, utterances in corpus.by_speaker().items():
             recordings = first_recordings(utterances, FIT_SECONDS)
             f0 = [find_f0(audio.astype(np.float64))[0] for audio in recordings]
@@ -147,7 +147,7 @@ class Dar:
     def record(self) -> JsonObject:
         """Return method, settings, SHA-256 of the network and number of targets."""
         return {
-            **method_record(self.name, self.settings),
+            **method_record(self.name, self.settings, self.selection.scope),
             "synthesiser_sha256": self.network.sha256,
             "voices": len(self.codes),
             "speakers_fitted": len(self._source_pitch),

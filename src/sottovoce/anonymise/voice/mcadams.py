@@ -15,6 +15,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.voice.card import MethodCard, Setting, method_record
 from sottovoce.anonymise.voice.conditioning import RATE, condition
+from sottovoce.anonymise.voice.draw_scope import SCOPES, DrawScope
 from sottovoce.anonymise.voice.method import METHODS
 from sottovoce.core.errors import UsageError
 from sottovoce.core.records import JsonObject
@@ -60,7 +61,7 @@ class McAdams:
                 "Exponent of pole angles (1 changes nothing), or for whom it is drawn.",
                 low=0.3,
                 high=1.5,
-                words=("speaker", "utterance"),
+                words=SCOPES,
             ),
             Setting("low", 0.5, "Lowest coefficient that is drawn.", low=0.3, high=1.5),
             Setting("high", 0.9, "Highest coefficient that is drawn.", low=0.3, high=1.5),
@@ -90,15 +91,19 @@ class McAdams:
             raise UsageError(
                 f"mcadams: low={low} is above high={high}; exchange them", code="out-of-range"
             )
+        drawn_for = self.settings["coefficient"]
+        kind = drawn_for if isinstance(drawn_for, str) else "speaker"
+        self.scope = DrawScope(kind, self.secret)
 
     def fit(self, corpus: Corpus) -> Self:
-        """Do nothing: this method learns nothing.
+        """Learn which recordings belong to one session, if draws are made for each session.
 
         Parameters
         ----------
         corpus : Corpus
-            Ignored.
+            All recordings that are going to be anonymised.
         """
+        self.scope.fit(corpus)
         return self
 
     def transform(self, audio: Audio, rate: int, *, speaker: str, utterance: str) -> Audio:
@@ -152,14 +157,13 @@ class McAdams:
 
     def record(self) -> JsonObject:
         """Return method and settings."""
-        return method_record(self.name, self.settings)
+        return method_record(self.name, self.settings, self.scope)
 
     def _coefficient(self, speaker: str, utterance: str) -> float:
         coefficient = self.settings["coefficient"]
         if not isinstance(coefficient, str):
             return self.settings.number("coefficient")
-        names = (speaker,) if coefficient == "speaker" else (speaker, utterance)
-        rng = self.secret.generator(self.name, *names)
+        rng = self.secret.generator(self.name, *self.scope.names(speaker, utterance))
         return float(rng.uniform(self.settings.number("low"), self.settings.number("high")))
 
 

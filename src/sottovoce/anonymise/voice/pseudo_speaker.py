@@ -19,7 +19,6 @@ from sottovoce.core.types import FloatArray, IntArray, Vector
 DISTANCES = ("plda", "cosine")
 PROXIMITIES = ("dense", "random", "near", "far", "sparse")
 GENDERS = ("same", "opposite", "random")
-ASSIGNMENTS = ("speaker", "utterance")
 
 CANDIDATES, AVERAGED = 200 / 1160, 100 / 1160
 """N and N* of the paper, as shares of the size of the pool."""
@@ -53,8 +52,6 @@ class MemberSelection:
     """One of :data:`PROXIMITIES`."""
     gender: str = "same"
     """One of :data:`GENDERS`."""
-    assignment: str = "speaker"
-    """One of :data:`ASSIGNMENTS`."""
     candidates: int | None = None
     """N, from which ``near`` and ``far`` draw; by default a share of the pool."""
     averaged: int | None = None
@@ -69,7 +66,7 @@ class MemberSelection:
             )
 
     def make(
-        self, pool: Pool, source: Vector, gender: str, secret: Secret, speaker: str, utterance: str
+        self, pool: Pool, source: Vector, gender: str, secret: Secret, names: tuple[str, ...]
     ) -> PseudoSpeaker:
         """Make a pseudo-speaker; all draws follow from the secret and the ids.
 
@@ -83,8 +80,9 @@ class MemberSelection:
             Gender of the speaker.
         secret : Secret
             The key of the draws.
-        speaker, utterance : str
-            Ids.
+        names : tuple of str
+            Names that key the draws, from
+            :meth:`~sottovoce.anonymise.voice.draw_scope.DrawScope.names`.
 
         Returns
         -------
@@ -96,7 +94,6 @@ class MemberSelection:
         TooFewError
             If more voices are to be averaged than there are candidates or voices of a cluster.
         """
-        names = (speaker,) if self.assignment == "speaker" else (speaker, utterance)
         target_gender = self._gender(gender, secret.generator("pseudo-speaker", "gender", *names))
         rng = secret.generator("pseudo-speaker", *names)
         allowed = np.flatnonzero(pool.gender == target_gender)

@@ -5,7 +5,8 @@ active frames are compared in the log domain without their level, so that loud f
 dominate, and clustered by k-means into pseudo-phonetic classes (Sündermann and Ney 2003).
 
 The choice of targets follows Srivastava et al. 2020 and Maouche et al. 2020: ``const`` is one
-target for all speakers, ``perm`` one for each speaker, ``rand`` one for each utterance.
+target for all speakers, ``perm`` one for each speaker, ``rand`` one for each utterance. ``session``
+is one for each session of a speaker.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.voice.conditioning import RATE, first_recordings
+from sottovoce.anonymise.voice.draw_scope import DrawScope
 from sottovoce.anonymise.voice.pitch import LogPitch, log_pitch
 from sottovoce.core.arrays import load_arrays
 from sottovoce.core.clustering import k_means
@@ -29,8 +31,8 @@ from sottovoce.core.types import FloatArray
 from sottovoce.corpus.utterance import Corpus, Utterance
 from sottovoce.signal import world
 
-SELECTIONS = ("const", "perm", "rand")
-"""One target for all speakers, for each speaker, or for each utterance."""
+SELECTIONS = ("const", "perm", "session", "rand")
+"""One target for all speakers, for each speaker, for each session, or for each utterance."""
 BIN_STEP = 4
 """Every fourth bin of an envelope is used; WORLD's envelopes are smooth."""
 SHAPE_BINS = (world.BINS - 1) // BIN_STEP + 1
@@ -181,8 +183,8 @@ class TargetSelection:
 
     Parameters
     ----------
-    kind : {"const", "perm", "rand"}
-        One target for all, one for each speaker, or one for each utterance.
+    kind : {"const", "perm", "session", "rand"}
+        One target for all, for each speaker, for each session of a speaker, or for each utterance.
     count : int
         Number of targets.
     secret : Secret
@@ -193,19 +195,23 @@ class TargetSelection:
 
     def __init__(self, kind: str, count: int, secret: Secret, method: str) -> None:
         self.kind, self.count, self.secret, self.method = kind, count, secret, method
+        scopes = {"perm": "speaker", "session": "session", "rand": "utterance"}
+        self.scope = DrawScope(scopes.get(kind, "speaker"), secret)
         self._assigned: dict[str, int] = {}
 
-    def fit(self, speakers: Iterable[str]) -> None:
-        """Assign targets to all speakers for ``perm``.
+    def fit(self, corpus: Corpus) -> None:
+        """Assign targets to all speakers for ``perm``, and learn the sessions for ``session``.
 
         Parameters
         ----------
-        speakers : iterable of str
-            Ids of all speakers. They get different targets as long as there are enough.
+        corpus : Corpus
+            All recordings. Speakers get different targets as long as there are enough.
         """
+        self.scope.fit(corpus)
         order = self.secret.generator(self.method, "perm").permutation(self.count)
         ranked = sorted(
-            set(speakers), key=lambda speaker: self.secret.digest(self.method, "rank", speaker)
+            set(corpus.speakers),
+            key=lambda speaker: self.secret.digest(self.method, "rank", speaker),
         )
         self._assigned = {
             speaker: int(order[rank % self.count]) for rank, speaker in enumerate(ranked)
@@ -223,5 +229,5 @@ class TargetSelection:
         """
         if self.kind == "perm" and speaker in self._assigned:
             return self._assigned[speaker]
-        names = {"const": (), "perm": (speaker,), "rand": (speaker, utterance)}[self.kind]
+        names = () if self.kind == "const" else self.scope.names(speaker, utterance)
         return int(self.secret.generator(self.method, self.kind, *names).integers(self.count))

@@ -13,6 +13,7 @@ import numpy as np
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.voice.card import MethodCard, Setting, method_record
 from sottovoce.anonymise.voice.conditioning import condition
+from sottovoce.anonymise.voice.draw_scope import SCOPES, DrawScope
 from sottovoce.anonymise.voice.method import METHODS
 from sottovoce.anonymise.voice.pitch import LogPitch, gaussian_pitch, log_pitch
 from sottovoce.anonymise.voice.targets import shipped_targets
@@ -100,7 +101,7 @@ class VoiceMask:
         The key of the draws; a new one by default.
     low, high : float, default 0.32 and 0.40
         Range of the distortion; ``high`` 0 changes nothing.
-    draw : {"utterance", "speaker"}
+    draw : {"utterance", "session", "speaker"}
         For whom a warp is drawn.
     pitch : {"keep", "gaussian"}
         Whether F0 is kept or mapped to that of a drawn speaker.
@@ -118,7 +119,7 @@ class VoiceMask:
         settings=(
             Setting("low", 0.32, "Smallest distortion.", low=0, high=1.5),
             Setting("high", 0.40, "Largest distortion; 0 changes nothing.", low=0, high=1.5),
-            Setting("draw", "utterance", "Who gets one warp.", words=("utterance", "speaker")),
+            Setting("draw", "utterance", "Who gets one warp.", words=SCOPES),
             Setting(
                 "pitch",
                 "keep",
@@ -153,16 +154,18 @@ class VoiceMask:
             raise UsageError(
                 f"voicemask: low={low} is above high={high}; exchange them", code="out-of-range"
             )
+        self.scope = DrawScope(self.settings.word("draw"), self.secret)
         self._warp("", "")  # refuse an unreachable range now, not at the first recording
 
     def fit(self, corpus: Corpus) -> Self:
-        """Do nothing: this method learns nothing.
+        """Learn which recordings belong to one session, if draws are made for each session.
 
         Parameters
         ----------
         corpus : Corpus
-            Ignored.
+            All recordings that are going to be anonymised.
         """
+        self.scope.fit(corpus)
         return self
 
     def transform(self, audio: Audio, rate: int, *, speaker: str, utterance: str) -> Audio:
@@ -219,11 +222,10 @@ class VoiceMask:
 
     def record(self) -> JsonObject:
         """Return method and settings."""
-        return method_record(self.name, self.settings)
+        return method_record(self.name, self.settings, self.scope)
 
     def _generator(self, purpose: str, speaker: str, utterance: str) -> np.random.Generator:
-        names = (speaker,) if self.settings["draw"] == "speaker" else (speaker, utterance)
-        return self.secret.generator(self.name, purpose, *names)
+        return self.secret.generator(self.name, purpose, *self.scope.names(speaker, utterance))
 
     def _warp(self, speaker: str, utterance: str) -> Warp:
         generator = self._generator("warp", speaker, utterance)

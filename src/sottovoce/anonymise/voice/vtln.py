@@ -54,7 +54,7 @@ class Vtln:
     ----------
     secret : Secret, optional
         The key of the draws; a new one by default.
-    selection : {"rand", "const", "perm"}
+    selection : {"rand", "session", "const", "perm"}
         A target for each utterance, one for all, or one for each speaker.
     targets : path-like, optional
         Corpus of target speakers; by default those that come with the package.
@@ -68,7 +68,7 @@ class Vtln:
             Setting(
                 "selection",
                 "rand",
-                "One target for all, for each speaker, or for each utterance.",
+                "One target for all, for each speaker, for each session, or for each utterance.",
                 words=SELECTIONS,
             ),
             Setting("targets", None, "Corpus of other target speakers.", path=True),
@@ -106,7 +106,7 @@ class Vtln:
         corpus : Corpus
             All recordings that are going to be anonymised.
         """
-        self.selection.fit(corpus.speakers)
+        self.selection.fit(corpus)
         for speaker, utterances in corpus.by_speaker().items():
             if model := voice_model(speaker, utterances):
                 self._sources[speaker] = model
@@ -183,7 +183,10 @@ class Vtln:
 
     def record(self) -> JsonObject:
         """Return method, settings and the number of target speakers."""
-        return {**method_record(self.name, self.settings), "target_speakers": len(self.targets)}
+        return {
+            **method_record(self.name, self.settings, self.selection.scope),
+            "target_speakers": len(self.targets),
+        }
 
 
 METHODS.add(Vtln.name, Vtln)

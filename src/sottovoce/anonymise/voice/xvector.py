@@ -16,6 +16,7 @@ import numpy as np
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.voice.card import MethodCard, Setting, SettingValue, method_record
 from sottovoce.anonymise.voice.conditioning import condition, first_recordings
+from sottovoce.anonymise.voice.draw_scope import SCOPES, DrawScope
 from sottovoce.anonymise.voice.frames import (
     FIT_SECONDS,
     PERIOD,
@@ -38,7 +39,6 @@ from sottovoce.anonymise.voice.pitch import (
 )
 from sottovoce.anonymise.voice.pool import Pool, f0_percentiles
 from sottovoce.anonymise.voice.pseudo_speaker import (
-    ASSIGNMENTS,
     DISTANCES,
     GENDERS,
     MINIMUM_AVERAGED,
@@ -108,7 +108,7 @@ class XVector:
                 "Of the averaged voices.",
                 words=GENDERS,
             ),
-            Setting("assignment", "speaker", "Who gets one pseudo-speaker.", words=ASSIGNMENTS),
+            Setting("assignment", "speaker", "Who gets one pseudo-speaker.", words=SCOPES),
             Setting(
                 "n_candidates",
                 "auto",
@@ -197,10 +197,10 @@ class XVector:
             distance=self.settings.word("distance"),
             proximity=self.settings.word("proximity"),
             gender=self.settings.word("gender"),
-            assignment=self.settings.word("assignment"),
             candidates=self.settings.count("n_candidates"),
             averaged=self.settings.count("n_averaged"),
         )
+        self.scope = DrawScope(self.settings.word("assignment"), self.secret)
         self.pool = Pool.load(self.settings.path("pool"))
         self.network = Network(self.settings.path("synthesiser"), "xvector.onnx", INPUTS)
         vocoder = self.settings.path("vocoder")
@@ -223,6 +223,7 @@ class XVector:
         corpus : Corpus
             All recordings that are going to be anonymised.
         """
+        self.scope.fit(corpus)
         for speaker, utterances in corpus.by_speaker().items():
             vectors, contours = [], []
             for audio in first_recordings(utterances, FIT_SECONDS):
@@ -278,7 +279,7 @@ class XVector:
     def record(self) -> JsonObject:
         """Return method, settings, network, pool, and how many genders were guessed."""
         return {
-            **method_record(self.name, self.settings),
+            **method_record(self.name, self.settings, self.scope),
             "synthesiser_sha256": self.network.sha256,
             "pool": {"origin": self.pool.card.origin, "speakers": len(self.pool)},
             "speakers_fitted": len(self._sources),
@@ -303,7 +304,11 @@ class XVector:
 
     def _pseudo_speaker(self, source: Source, speaker: str, utterance: str) -> PseudoSpeaker:
         return self.selection.make(
-            self.pool, source.vector, source.gender, self.secret, speaker, utterance
+            self.pool,
+            source.vector,
+            source.gender,
+            self.secret,
+            self.scope.names(speaker, utterance),
         )
 
     def _synthesise(
