@@ -11,7 +11,7 @@ from error_codes import raises_code
 
 from sottovoce.cli import app
 from sottovoce.cli.anonymise_text import command
-from sottovoce.core.errors import InputError, UsageError
+from sottovoce.core.errors import InputError, TooFewError, UsageError
 
 TEXT = "please call zorbalda quint at nine am\nmail ann.lee@example.org about it\n"
 
@@ -47,10 +47,53 @@ def test_neither_report_nor_json_shows_a_private_word(source: Path, tmp_path: Pa
         assert word not in result.output + written
     report = json.loads(written)
     assert report["found"] == len(report["spans"]) >= 3
+    assert report["mask"][0]["words"][:2] == [2, 3]
+
+
+def test_a_leak_bound_is_printed_only_for_a_kind_of_text_that_was_measured(
+    source: Path, tmp_path: Path
+) -> None:
+    result = run(source, tmp_path / "o.txt", "--report", "--json", tmp_path / "r.json")
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert report["guarantee"] is None and report["worst_known"]["is_bound"] is False
+    assert "not known for this text" in result.output and "at most" not in result.output
+    assert "the worst of any set, not a bound" in result.output and "--label" in result.output
+    kind = ("--kind", "commands")
+    result = run(source, tmp_path / "p.txt", "--report", "--json", tmp_path / "s.json", *kind)
+    report = json.loads((tmp_path / "s.json").read_text())
+    assert report["worst_known"] is None
+    assert report["guarantee"]["kind"] == "commands" and "MASSIVE" in result.output
     assert report["guarantee"]["delta"] > 1 - report["guarantee"]["recall"]
     assert "epsilon_average_case" in report["guarantee"]
-    assert report["mask"][0]["words"][:2] == [2, 3]
-    assert "leak: at most" in result.output
+    assert "leak in text of the kind 'commands': at most" in result.output
+    with raises_code("unknown-name", UsageError):
+        run(source, tmp_path / "q.txt", "--kind", "love letters")
+    assert not (tmp_path / "q.txt").exists()
+
+
+def test_a_labelled_sample_gives_the_bound_of_text_like_it(source: Path, tmp_path: Path) -> None:
+    labels, report = tmp_path / "labels.txt", tmp_path / "e.json"
+    texts = tmp_path / "calls.txt"
+    texts.write_text("".join(f"call ann lee in berlin at nine pm on day {i}\n" for i in range(60)))
+    done = run("--label", "40", texts, labels)
+    assert "0 of 40 sentences are checked" in done.output
+    assert labels.stat().st_mode & 0o077 == 0
+    with raises_code("too-few", TooFewError):
+        run("--evaluate", labels)
+    checked = labels.read_text().replace("\n? ", "\n= ")
+    labels.write_text(checked.replace("= call ", "= [ORG call] "))
+    assert "40 of 40" in run("--label", "7", texts, labels).output, "goes on with the file"
+    run("--evaluate", labels, "--json", report)
+    measured = json.loads(report.read_text())["sample"]
+    assert measured["words"]["missed"] > 0 and measured["sentences"] == 40
+    out, summary = tmp_path / "o.txt", tmp_path / "s.json"
+    result = run(texts, out, "--measured", report, "--report", "--json", summary)
+    guarantee = json.loads(summary.read_text())["guarantee"]
+    assert guarantee["kind"] == "own sample" and guarantee["measured_on"] == "labels.txt"
+    assert "leak in text of the kind 'own sample': at most" in result.output
+    with raises_code("mismatch", UsageError):
+        run(texts, tmp_path / "p.txt", "--measured", report, "--tau", "0.9")
+    assert not (tmp_path / "p.txt").exists()
 
 
 def test_reproducible_runs_agree_and_others_do_not(source: Path, tmp_path: Path) -> None:
@@ -118,8 +161,7 @@ def test_the_report_of_written_text_names_a_written_set(tmp_path: Path) -> None:
     for name, text in (("w", "Ann Lee lives in Rome.\n"), ("s", "ann lee lives in rome\n")):
         (tmp_path / f"{name}.txt").write_text(text)
     results = {n: run(tmp_path / f"{n}.txt", tmp_path / f"{n}.out", "--report") for n in "ws"}
-    assert "written text" in results["w"].output and "spoken commands" in results["s"].output
-    assert all("read a sample before you publish" in result.output for result in results.values())
+    assert "(en, cased" in results["w"].output and "(en, lower case" in results["s"].output
 
 
 def test_training_and_using_a_tagger(source: Path, tmp_path: Path) -> None:
@@ -237,7 +279,9 @@ def test_fields_that_are_left_out_are_named_and_their_words_are_not(tmp_path: Pa
 def test_every_key_of_the_json_is_described(source: Path, tmp_path: Path) -> None:
     run(source, tmp_path / "o.txt", "--json", tmp_path / "r.json")
     report = json.loads((tmp_path / "r.json").read_text())
+    run(source, tmp_path / "p.txt", "--json", tmp_path / "s.json", "--kind", "commands")
+    bound = json.loads((tmp_path / "s.json").read_text())["guarantee"]
     guide = (Path(__file__).parents[2] / "docs" / "text.md").read_text()
     described = guide.partition("### The JSON")[2].partition("\n## ")[0]
-    for key in (*report, *report["spans"][0], *report["mask"][0], *report["guarantee"]):
+    for key in (*report, *report["spans"][0], *report["mask"][0], *bound, *report["worst_known"]):
         assert f"`{key}`" in described, key

@@ -26,8 +26,8 @@ from sottovoce.serve.messages import (
 JOBS = [
     WarmUp(),
     VoiceJob("mcadams", {"coefficient": "0.8"}, "flac", 2**63, "ann", "ü", 16000),
-    TextJob("de", "typed", 0.5, "none", 0.25, "name", 3, True),
-    RecordingJob("none", "en", "beep", True, ("Ann", "Lee"), None),
+    TextJob("de", "typed", 0.5, "none", 0.25, "name", "news", 3, True),
+    RecordingJob("none", "en", "beep", True, ("Ann", "Lee"), "news", None),
     AlignJob("fr"),
     RecogniseJob(),
     MeasureJob(("eer", "cllr"), 0.95, None, 0, "html"),

@@ -78,11 +78,25 @@ def test_a_text_is_changed_as_the_library_does(service: Service) -> None:
     answer = service.post("/v1/anonymise/text?lang=en&strategy=full&seed=4", data=text)
     assert answer.status_code == 200, answer.text
     anonymiser = TextAnonymiser("en", strategy="full", secret=Secret.reproducible(4))
-    promised = anonymiser.guarantee(written=True)
-    assert promised is not None
-    expected = {**anonymiser.transform(text).to_dict(), "guarantee": promised.to_dict()}
+    worst = anonymiser.worst_leak(written=True)
+    assert worst is not None
+    leak = {"guarantee": None, "worst_known": worst.to_dict()}
+    expected = {**anonymiser.transform(text).to_dict(), **leak}
     assert answer.json() == expected
     assert "Ann" not in answer.text
+
+
+def test_a_text_has_a_leak_bound_only_if_its_kind_is_named_and_was_measured(
+    service: Service,
+) -> None:
+    kinds = service.get("/v1/strategies").json()["kinds"]["en"]
+    assert "commands" in kinds and "tweets" in kinds
+    url, text = "/v1/anonymise/text?lang=en", "call ann lee in berlin"
+    assert service.post(url, data=text).json()["guarantee"] is None
+    answer = service.post(f"{url}&kind=commands", data=text).json()
+    assert answer["guarantee"]["kind"] == "commands" and answer["worst_known"] is None
+    refused = service.post(f"{url}&kind=love+letters", data=text)
+    assert refused.status_code == 400, refused.text
 
 
 @pytest.mark.parametrize("form", ["npz", "csv", "tsv", "parquet"])

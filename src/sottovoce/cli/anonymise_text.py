@@ -44,6 +44,9 @@ class _Options:
     no_propagate: bool
     allow_corpus_tables: bool
     report: bool
+    kind: str | None
+    measured: Path | None
+    label: int | None
     evaluate: Path | None
     seen: Path | None
     listed: bool
@@ -90,7 +93,21 @@ class _Options:
 @click.option("--no-propagate", is_flag=True, help="Do not search a name in its document.")
 @click.option("--allow-corpus-tables", is_flag=True, help="Draw from values of IN itself.")
 @click.option("--report", is_flag=True, help="Show what was found, by which rule, and the leak.")
-@click.option("--evaluate", type=click.Path(path_type=Path), help="Score on a tagged CoNLL file.")
+@click.option("--kind", help="Kind of text of IN, if it was measured; see --list.")
+@click.option(
+    "--measured",
+    type=click.Path(path_type=Path),
+    help="JSON of --evaluate on a sample of such text: its leak bound is reported.",
+)
+@click.option(
+    "--label",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Label N sentences of IN in the file OUT, in a terminal or an editor; then --evaluate.",
+)
+@click.option(
+    "--evaluate", type=click.Path(path_type=Path), help="Score on a file of --label or CoNLL."
+)
 @click.option("--seen", type=click.Path(path_type=Path), help="Training text, for --evaluate.")
 @click.option("--list", "listed", is_flag=True, help="List strategies and taggers.")
 @json_option
@@ -108,6 +125,8 @@ def command(**values: Any) -> None:
         _evaluate(options, options.evaluate)
     elif options.source is None or options.target is None:
         raise click.UsageError("name a file to read and one to write, or --evaluate, or --list")
+    elif options.label is not None:
+        _label(options, options.source, options.target, options.label)
     else:
         _transform(options, options.source, options.target)
 
@@ -149,7 +168,12 @@ def _make_secret(options: _Options) -> Secret:
 def _check_files(options: _Options, target: Path) -> None:
     """Refuse to write over what is read, or one result over another."""
     report = Path(options.json_to) if options.json_to not in (None, "-") else None
-    read = {"IN": options.source, "--deny": options.deny, "--allow": options.allow}
+    read = {
+        "IN": options.source,
+        "--deny": options.deny,
+        "--allow": options.allow,
+        "--measured": options.measured,
+    }
     written = {"OUT": target, "--secret": options.secret, "--json": report}
     taken = {path.resolve(): name for name, path in read.items() if path is not None}
     for name, path in written.items():
@@ -165,11 +189,13 @@ def _check_files(options: _Options, target: Path) -> None:
 def _transform(options: _Options, source: Path, target: Path) -> None:
     from sottovoce.anonymise.text import TextAnonymiser
     from sottovoce.anonymise.text.documents import read_batch
+    from sottovoce.anonymise.text.known_leaks import CASED, leak_on, read_sample_leak
     from sottovoce.anonymise.text.run_summary import summarise_run
     from sottovoce.core.atomic_directory import delete_on_failure
     from sottovoce.core.files import write_text
 
     _check_files(options, target)
+    sample = read_sample_leak(options.measured) if options.measured else None
     detector, secret = _make_detector(options), _make_secret(options)
     batch = read_batch(source, options.form, copied=split_names(options.copy_fields) or [])
     anonymiser = TextAnonymiser(
@@ -186,6 +212,10 @@ def _transform(options: _Options, source: Path, target: Path) -> None:
         propagate=detector.propagate,
         secret=secret,
     )
+    if options.kind is not None:
+        leak_on(detector.lang, options.kind, CASED)  # refuse an unknown kind before any work
+    if sample is not None:
+        anonymiser.sample_guarantee(sample)
     results = anonymiser.transform_all(
         batch.texts, batch.documents, use_corpus_tables=options.allow_corpus_tables
     )
@@ -195,7 +225,7 @@ def _transform(options: _Options, source: Path, target: Path) -> None:
         write_text(target, batch.write(results))
     if batch.left_out:
         _warn_left_out(batch.left_out)
-    summary = summarise_run(anonymiser, batch, results)
+    summary = summarise_run(anonymiser, batch, results, kind=options.kind, sample=sample)
     if options.json_to is not None:
         sources = provenance([source, target], **_settings(options))
         fields = {"left_out_fields": list(batch.left_out), "provenance": sources}
@@ -242,19 +272,51 @@ def _settings(options: _Options) -> dict[str, str | float | None]:
     }
 
 
+def _label(options: _Options, source: Path, target: Path, count: int) -> None:
+    from sottovoce.anonymise.text.documents import read_batch
+    from sottovoce.cli.text_labels import label_sample
+
+    if target.resolve() == source.resolve():
+        raise UsageError(f"OUT {target}: the file to be read; name another", code="same-file")
+    detector = _make_detector(options)
+    label_sample(
+        read_batch(source, options.form).texts, count, target, detector, _make_secret(options)
+    )
+
+
+def _read_tagged(path: Path) -> list[Sentence]:
+    """Read a file of labels or a CoNLL file."""
+    from sottovoce.anonymise.text.conll import read_conll
+    from sottovoce.anonymise.text.labelling import checked_sentences, is_label_file, read_labels
+
+    return checked_sentences(read_labels(path)) if is_label_file(path) else read_conll(path)
+
+
 def _evaluate(options: _Options, path: Path) -> None:
     from sottovoce.anonymise.text.conll import read_conll
     from sottovoce.anonymise.text.evaluate import evaluate
+    from sottovoce.anonymise.text.known_leaks import SampleLeak
 
     detector = _make_detector(options)
-    sentences = read_conll(path)
+    sentences = _read_tagged(path)
     tagger = detector.custom_tagger or _shipped_tagger_for(sentences, detector)
     training = read_conll(options.seen) if options.seen else []
     seen = {word for sentence in training for word in sentence.words}
     evaluation = evaluate(sentences, detector, tagger, seen=seen)
     if options.json_to is not None:
+        sample = SampleLeak(
+            measured_on=path.name,
+            words=evaluation.missed_words,
+            sentences=evaluation.sentences,
+            lang=detector.lang,
+            tau=detector.tau,
+            register=detector.register,
+            types=tuple(detector.types),
+            tagger=options.tagger,
+        )
         sources = provenance([path], tagger=tagger.info.card, **_settings(options))
-        write_json({**evaluation.to_dict(), "provenance": sources}, options.json_to)
+        fields = {"sample": sample.to_dict(), "provenance": sources}
+        write_json({**evaluation.to_dict(), **fields}, options.json_to)
     if options.json_to != "-":
         click.echo("\n".join(evaluation.lines(tagger.info.rule)))
 
@@ -279,6 +341,7 @@ def _shipped_tagger_for(sentences: list[Sentence], detector: Detector) -> Tagger
 def _list(json_to: str | None) -> None:
     from sottovoce.anonymise.text import STRATEGIES, TAGGERS
     from sottovoce.anonymise.text.crf import Weights
+    from sottovoce.anonymise.text.known_leaks import measured_kinds
     from sottovoce.anonymise.text.lexicon import LANGUAGES
     from sottovoce.anonymise.text.taggers import shipped_weights
 
@@ -293,9 +356,15 @@ def _list(json_to: str | None) -> None:
         for lang in LANGUAGES
         for path in shipped_weights(lang).values()
     ]
+    kinds_by_lang = {lang: list(measured_kinds(lang)) for lang in LANGUAGES}
     if json_to is not None:
         taggers = [{"name": name, **card} for name, card in cards]
-        listed = {"strategies": strategies, "taggers": taggers, "other_taggers": choices}
+        listed = {
+            "strategies": strategies,
+            "taggers": taggers,
+            "other_taggers": choices,
+            "kinds": kinds_by_lang,
+        }
         write_json(listed, json_to)
     if json_to != "-":
         for name, description in strategies.items():
@@ -305,3 +374,5 @@ def _list(json_to: str | None) -> None:
             click.echo(f"{card['lang']} {card['register']:<8} {card['licence']:<13} {data}")
         for choice, description in choices.items():
             click.echo(f"--tagger {choice:<15} {description}")
+        for lang, measured in kinds_by_lang.items():
+            click.echo(f"--kind in {lang}: {', '.join(measured)}")

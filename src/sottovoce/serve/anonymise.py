@@ -42,6 +42,14 @@ Name = Annotated[
     str, Query(max_length=200, description="Name that the draws depend on, together with a seed.")
 ]
 Language = Annotated[str, Query(description="en, de, es, fr, it, lv, nl or pt.")]
+TextKind = Annotated[
+    str | None,
+    Query(
+        max_length=200,
+        description="Kind of text, if it is one of `kinds` in /v1/strategies; only then is there a "
+        "leak bound.",
+    ),
+]
 
 
 @router.post(
@@ -105,10 +113,20 @@ async def anonymise_text(
     tagger: Annotated[
         str | None, Query(description="A tagger of a plug-in; see taggers in /v1/choices.")
     ] = None,
+    kind: TextKind = None,
     seed: Seed = None,
 ) -> Response:
     """Find private words and replace them."""
-    job = TextJob(lang=lang, strategy=strategy, tau=tau, scope=scope, p=p, tagger=tagger, seed=seed)
+    job = TextJob(
+        lang=lang,
+        strategy=strategy,
+        tau=tau,
+        scope=scope,
+        p=p,
+        tagger=tagger,
+        kind=kind,
+        seed=seed,
+    )
     return await run_job(request, job, [await read_body(request)])
 
 
@@ -163,6 +181,7 @@ async def anonymise_recording(
     words: Annotated[
         str, Query(max_length=10_000, description="Further words to mask, separated by commas.")
     ] = "",
+    kind: TextKind = None,
     seed: Seed = None,
 ) -> Response:
     """Change the voice, find the words, mask the private ones.
@@ -175,6 +194,7 @@ async def anonymise_recording(
         mask=mask,
         typed=typed,
         words=tuple(word.strip() for word in words.split(",") if word.strip()),
+        kind=kind,
         seed=seed,
     )
     return await run_job(request, job, await read_form(request, "audio", "text"))

@@ -56,6 +56,8 @@ class Strategies(BaseModel):
     languages: list[str]
     strategies: dict[str, str]
     """Description by name."""
+    kinds: dict[str, list[str]]
+    """Kinds of text that were measured, by language: those that have a leak bound."""
 
 
 class MeasureDescription(BaseModel):
@@ -128,10 +130,12 @@ def _describe(card: MethodCard) -> MethodDescription:
 async def strategies() -> Strategies:
     """What each strategy puts in the place of a private word."""
     from sottovoce.anonymise.text import STRATEGIES
+    from sottovoce.anonymise.text.known_leaks import measured_kinds
     from sottovoce.anonymise.text.lexicon import LANGUAGES
 
     described = {name: STRATEGIES[name].description for name in STRATEGIES}
-    return Strategies(languages=list(LANGUAGES), strategies=described)
+    kinds = {lang: list(measured_kinds(lang)) for lang in LANGUAGES}
+    return Strategies(languages=list(LANGUAGES), strategies=described, kinds=kinds)
 
 
 @router.get("/v1/measures", summary="Score measures: labels and units", responses=_ERRORS)

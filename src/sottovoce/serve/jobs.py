@@ -127,7 +127,7 @@ def _voice(job: VoiceJob, files: Files) -> Document:
 @run_job.register
 def _text(job: TextJob, files: Files) -> Document:
     """Replace private words; the answer is JSON with the spans, or the text alone."""
-    from sottovoce.anonymise.text.run_summary import is_written_text
+    from sottovoce.anonymise.text.run_summary import leak_fields, leak_of_run
 
     if job.tagger is not None:
         _check_tagger(job.tagger)
@@ -144,13 +144,8 @@ def _text(job: TextJob, files: Files) -> Document:
     anonymised = anonymiser.transform(text)
     if job.plain:
         return TEXT, anonymised.text.encode()
-    guarantee = anonymiser.guarantee(written=is_written_text([text]))
-    return _json(
-        {
-            **anonymised.to_dict(),
-            "guarantee": None if guarantee is None else guarantee.to_dict(),
-        }
-    )
+    leak = leak_of_run(anonymiser, [text], kind=job.kind)
+    return _json({**anonymised.to_dict(), **leak_fields(*leak)})
 
 
 @run_job.register
@@ -159,6 +154,7 @@ def _recording(job: RecordingJob, files: Files) -> Document:
     from sottovoce.anonymise.recording.mask import MaskSettings
     from sottovoce.anonymise.recording.private_words import detect_private, find_targets
     from sottovoce.anonymise.recording.secure import Settings, WithheldError, secure
+    from sottovoce.anonymise.text.run_summary import leak_fields, leak_of_run
 
     transcript = " ".join(read_text(files[1]).split())
     settings = Settings(masking=MaskSettings(how=job.mask), typed=job.typed)
@@ -185,6 +181,7 @@ def _recording(job: RecordingJob, files: Files) -> Document:
         {
             "text": secured.text,
             "masked_words": sum(word is None for word in masked.words),
+            **leak_fields(*leak_of_run(TextAnonymiser(job.lang), [transcript], kind=job.kind)),
             "spans": [
                 {
                     "kinds": [label for label in span.labels if label],

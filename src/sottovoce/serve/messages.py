@@ -64,6 +64,8 @@ class TextJob(Job):
     """Probability that a private value is replaced."""
     tagger: str | None = None
     """Name of a registered tagger; None for those of the package."""
+    kind: str | None = None
+    """Kind of text, if the client knows that it is one of those measured."""
     seed: int | None = None
     plain: bool = False
     """Answer with the text alone instead of JSON."""
@@ -82,6 +84,8 @@ class RecordingJob(Job):
     """Whether the text says what was masked, such as ``<PER>``."""
     words: tuple[str, ...] = ()
     """Further words to mask."""
+    kind: str | None = None
+    """Kind of text, if the client knows that it is one of those measured."""
     seed: int | None = None
 
 

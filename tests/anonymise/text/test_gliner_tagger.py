@@ -181,7 +181,7 @@ def test_a_model_is_used_in_addition_to_our_taggers(folder: Path, tmp_path: Path
     done = anonymiser.transform_all(batch.texts)
     assert "[ORG]" in done[0].text and "qzxv" not in done[0].text
     assert anonymiser.transform(done[0].text).text == done[0].text
-    summary = summarise_run(anonymiser, batch, done)
+    summary = summarise_run(anonymiser, batch, done, kind="commands")
     assert summary.guarantee is not None, "what our taggers find stays found, so δ holds"
     assert any(model.startswith("own gliner: back ") for model in summary.models)
 

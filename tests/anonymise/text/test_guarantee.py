@@ -13,6 +13,7 @@ from scipy.stats import binom
 
 from sottovoce.anonymise.text.guarantee import (
     Guarantee,
+    effective_words,
     epsilon,
     epsilon_if_different,
     leak_bound,
@@ -94,8 +95,32 @@ def test_the_mechanism_meets_its_epsilon() -> None:
     assert ratio == pytest.approx(epsilon(4, rate), abs=4 * math.sqrt(2 / b["a"]))
 
 
+def test_words_of_a_sentence_that_are_missed_together_count_less() -> None:
+    private = np.full(50, 4)
+    together, apart = np.zeros(50, int), np.zeros(50, int)
+    together[:5], apart[:20] = 4, 1
+    assert together.sum() == apart.sum() == 20
+    # sentences that are missed as a whole tell as much as one word each, but for Student's t
+    assert effective_words(together, private) == pytest.approx(50 * 0.98 * 0.97, rel=0.02)
+    assert effective_words(apart, private) == pytest.approx(200, rel=0.04)
+    assert effective_words(np.zeros(50, int), private) == 50
+
+
+@pytest.mark.parametrize("sentences", [50, 400])
+def test_the_bound_covers_the_leak_if_names_are_missed_as_a_whole(sentences: int) -> None:
+    rng, leak, covered = np.random.default_rng(0), 0.1, 0
+    for _ in range(300):
+        private = rng.integers(1, 6, sentences)
+        missed = np.where(rng.random(sentences) < leak, private, 0)
+        bound = leak_bound(
+            int(missed.sum()), int(private.sum()), effective=effective_words(missed, private)
+        )
+        covered += bound >= leak
+    assert covered >= 300 * 0.93, "95 % of 300 draws, within the error of the simulation"
+
+
 def test_nothing_replaced_guarantees_nothing() -> None:
-    guarantee = Guarantee("full", 0.0, 10, 100, "a set", {"PER": 1000})
+    guarantee = Guarantee("full", 0.0, 10, 100, 100.0, "news", "a set", {"PER": 1000})
     assert guarantee.leak == 1
     assert guarantee.epsilons() == {"PER": math.inf}
     assert guarantee.to_dict()["epsilon_average_case"] == {"PER": None}

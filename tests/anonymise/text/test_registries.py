@@ -79,7 +79,7 @@ def plugins(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_strategy_is_used_and_its_table_enters_the_guarantee() -> None:
     anonymiser = TextAnonymiser("en", strategy="initials")
     assert anonymiser.transform(TEXT).text == "please open the window for a.l."
-    guarantee = anonymiser.guarantee()
+    guarantee = anonymiser.guarantee("commands")
     assert guarantee is not None and guarantee.tables["PER"] == 26
 
 
@@ -92,13 +92,13 @@ def test_a_strategy_for_one_type() -> None:
 def test_a_tagger_adds_to_ours_and_the_guarantee_holds(choice: str) -> None:
     anonymiser = TextAnonymiser("en", strategy="typed", tagger=choice)
     assert anonymiser.transform(TEXT).text == "please open the [ORG] for [PER]"
-    assert anonymiser.guarantee() is not None
+    assert anonymiser.guarantee("commands") is not None
 
 
 def test_a_tagger_may_replace_ours_and_then_nothing_is_guaranteed() -> None:
     anonymiser = TextAnonymiser("en", strategy="typed", tagger="alone")
     assert anonymiser.transform(TEXT).text == "please open the [ORG] for ann lee"
-    assert anonymiser.guarantee() is None
+    assert anonymiser.guarantee("commands") is None
 
 
 def test_arguments_of_taggers() -> None:

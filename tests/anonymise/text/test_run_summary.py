@@ -21,10 +21,10 @@ def models_of(anonymiser: TextAnonymiser, folder: Path) -> list[str]:
 
 
 def test_no_guarantee_for_one_register_since_both_were_measured(tmp_path: Path) -> None:
-    assert TextAnonymiser("en").guarantee() is not None
+    assert TextAnonymiser("en").guarantee("commands") is not None
     for register in ("spoken", "written"):
         anonymiser = TextAnonymiser("en", register=register)
-        assert anonymiser.guarantee() is None and anonymiser.guarantee(written=True) is None
+        assert anonymiser.guarantee("commands") is None and anonymiser.worst_leak() is None
         (model,) = models_of(anonymiser, tmp_path)
         assert model.startswith(f"en.{register}.npz ")
     assert len(models_of(TextAnonymiser("en"), tmp_path)) == 2
@@ -39,4 +39,4 @@ def test_a_trained_tagger_is_named_with_or_without_a_card(
     anonymiser = TextAnonymiser("en", tagger=tmp_path / "own.npz")
     (model,) = models_of(anonymiser, tmp_path)
     assert model == ("own spoken: mine/train.conll" if card else "own spoken")
-    assert anonymiser.guarantee() is None
+    assert anonymiser.guarantee("commands") is None and anonymiser.worst_leak() is None

@@ -62,7 +62,7 @@ def test_a_pipeline_is_used_in_addition_to_our_taggers(pipeline: Path, tmp_path:
     assert "[ORG]" in done[0].text and "[ID]" in done[0].text and "qzxv" not in done[0].text
     again = TextAnonymiser("en", strategy="typed", tagger=f"spacy:{pipeline}")
     assert again.transform(done[0].text).text == done[0].text
-    summary = summarise_run(anonymiser, batch, done)
+    summary = summarise_run(anonymiser, batch, done, kind="commands")
     assert summary.guarantee is not None, "what our taggers find stays found, so δ holds"
     assert any(model.startswith("own spacy: en_pipeline") for model in summary.models)
 

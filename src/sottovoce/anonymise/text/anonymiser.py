@@ -15,11 +15,22 @@ from sottovoce.anonymise.text.document_search import (
     with_findings,
 )
 from sottovoce.anonymise.text.entities import PRIVATE_TYPES
-from sottovoce.anonymise.text.guarantee import Guarantee, measured_recall
+from sottovoce.anonymise.text.guarantee import Guarantee
+from sottovoce.anonymise.text.known_leaks import (
+    CASED,
+    LOWER_CASE,
+    OWN_KIND,
+    MissedWords,
+    SampleLeak,
+    WorstLeak,
+    leak_on,
+    worst_leak,
+)
 from sottovoce.anonymise.text.masked_text import Finding
 from sottovoce.anonymise.text.replacer import DEFAULT_STRATEGY, CorpusValues, Replacer
 from sottovoce.anonymise.text.source_text import SourceText, TextReading
 from sottovoce.anonymise.text.taggers import DEFAULT_TAU, REGISTERS
+from sottovoce.core.errors import UsageError
 from sottovoce.core.records import Record
 
 
@@ -248,13 +259,15 @@ class TextAnonymiser:
         pieces.append(text[done:])
         return AnonymisedText("".join(pieces), tuple(spans))
 
-    def guarantee(self, *, written: bool = False) -> Guarantee | None:
-        """Return what is guaranteed, from the measured recall of the package's taggers.
+    def guarantee(self, kind: str, *, written: bool = False) -> Guarantee | None:
+        """Return what is guaranteed for text of a kind that the package's taggers were measured on.
 
         Parameters
         ----------
+        kind : str
+            Kind of text, one of :func:`.known_leaks.measured_kinds`.
         written : bool, default False
-            Take the recall on written test sets, where the language has one.
+            The text has capitals, unlike ASR output.
 
         Returns
         -------
@@ -262,17 +275,61 @@ class TextAnonymiser:
             None where nothing was measured: for a tagger used instead of the package's, for one
             register alone (both together were measured), and for a very low τ.
         """
+        entry = leak_on(self.lang, kind, CASED if written else LOWER_CASE)
+        words = entry.at(self.detector.tau) if entry is not None else None
+        if entry is None or words is None or self.detector.registers != REGISTERS:
+            return None
+        return self._guarantee(kind, entry.test_set, words)
+
+    def sample_guarantee(self, sample: SampleLeak) -> Guarantee:
+        """Return what is guaranteed for text like a sample that the user has labelled.
+
+        Parameters
+        ----------
+        sample : SampleLeak
+            What was missed in the sample.
+
+        Raises
+        ------
+        UsageError
+            ``mismatch`` if the sample was measured with other settings.
+        """
+        detector = self.detector
+        tagger = None if detector.tagger is None else str(detector.tagger)
+        expected = (detector.lang, detector.tau, detector.register, tuple(detector.types), tagger)
+        if expected != (sample.lang, sample.tau, sample.register, sample.types, sample.tagger):
+            raise UsageError(
+                f"{sample.measured_on} was measured with another language, τ, register, types or "
+                "tagger; repeat --evaluate with the options of this run",
+                code="mismatch",
+            )
+        return self._guarantee(OWN_KIND, sample.measured_on, sample.words)
+
+    def worst_leak(self, *, written: bool = False) -> WorstLeak | None:
+        """Return the largest leak known of any set, for text whose kind was not measured.
+
+        Parameters
+        ----------
+        written : bool, default False
+            The text has capitals, unlike ASR output.
+
+        Returns
+        -------
+        WorstLeak or None
+            None where nothing was measured, as in :meth:`guarantee`.
+        """
         if self.detector.registers != REGISTERS:
             return None
-        measured = measured_recall(self.lang, self.detector.tau, written=written)
-        if measured is None:
-            return None
-        test_set, words = measured
+        return worst_leak(self.lang, CASED if written else LOWER_CASE, self.detector.tau)
+
+    def _guarantee(self, kind: str, test_set: str, words: MissedWords) -> Guarantee:
         return Guarantee(
             strategy=self.replacer.strategy,
             probability=self.replacer.probability,
-            missed=words["missed"],
-            total=words["total"],
+            missed=words.missed,
+            total=words.total,
+            effective=words.effective,
+            kind=kind,
             measured_on=test_set,
             tables=self.replacer.table_sizes(self.detector.types),
         )

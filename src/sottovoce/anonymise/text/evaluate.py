@@ -15,7 +15,8 @@ import numpy as np
 
 from sottovoce.anonymise.text.conll import Sentence, Span
 from sottovoce.anonymise.text.detect import Detector
-from sottovoce.anonymise.text.guarantee import leak_bound, leak_of_text
+from sottovoce.anonymise.text.guarantee import effective_words, leak_bound, leak_of_text
+from sottovoce.anonymise.text.known_leaks import MissedWords
 from sottovoce.anonymise.text.lexicon import lexicon
 from sottovoce.anonymise.text.taggers import Tagger
 from sottovoce.core.errors import TooFewError
@@ -90,11 +91,18 @@ class Evaluation:
     """Share of words that are not private and were masked."""
     interval: tuple[float, float]
     """95 % interval of the recall on words, from resamples of sentences."""
+    effective: float
+    """Independent private words that would tell as much, see :func:`.guarantee.effective_words`."""
 
     @property
     def delta(self) -> float:
-        """The leak bound."""
-        return leak_bound(self.tokens.missed, self.tokens.tagged)
+        """The leak bound; misses that cluster in sentences make it larger."""
+        return leak_bound(self.tokens.missed, self.tokens.tagged, effective=self.effective)
+
+    @property
+    def missed_words(self) -> MissedWords:
+        """Counts of private words, for a guarantee."""
+        return MissedWords(self.tokens.missed, self.tokens.tagged, self.effective)
 
     @property
     def worst_group(self) -> tuple[str, float]:
@@ -120,6 +128,7 @@ class Evaluation:
                 **self.tokens.to_dict(),
                 "recall_low": self.interval[0],
                 "recall_high": self.interval[1],
+                "effective": self.effective,
                 "delta": self.delta,
             },
             "token_recall": _dicts(self.token_recall),
@@ -233,6 +242,7 @@ def evaluate(
         whole_values=_whole_values(sentences, private, masked),
         over_masked=(all_masked - correct) / max(1, total - all_tagged),
         interval=_recall_interval(hits, tagged, seed),
+        effective=effective_words(tagged - hits, tagged),
     )
 
 

@@ -11,15 +11,12 @@ upper limit of the share of private words that stay, which assumes neither.
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
-from typing import TypedDict
 
 from sottovoce.core.errors import TooFewError, UsageError
 from sottovoce.core.records import JsonObject
+from sottovoce.core.types import IntArray
 
 CONFIDENCE = 0.95
 
@@ -84,7 +81,9 @@ def epsilon_if_different(size: int, rate: float) -> float:
     return abs(math.log((1 - rate) * (size - 1) / rate))
 
 
-def leak_bound(missed: int, total: int, confidence: float = CONFIDENCE) -> float:
+def leak_bound(
+    missed: int, total: int, confidence: float = CONFIDENCE, *, effective: float | None = None
+) -> float:
     """Compute δ: the one-sided upper Clopper–Pearson limit of the share of missed private words.
 
     Parameters
@@ -95,6 +94,9 @@ def leak_bound(missed: int, total: int, confidence: float = CONFIDENCE) -> float
         All private words, at least 1.
     confidence : float, default 0.95
         Confidence level of the limit.
+    effective : float, optional
+        Independent words that would tell as much, see :func:`effective_words`; by default
+        ``total``, which is right only if words are missed independently.
 
     Raises
     ------
@@ -105,6 +107,8 @@ def leak_bound(missed: int, total: int, confidence: float = CONFIDENCE) -> float
     --------
     >>> round(leak_bound(5, 100), 4), round(leak_bound(0, 300), 4)
     (0.1023, 0.0099)
+    >>> round(leak_bound(5, 100, effective=40), 4)
+    0.1492
     """
     if not 0 <= missed <= total or total == 0:
         raise TooFewError(
@@ -114,7 +118,43 @@ def leak_bound(missed: int, total: int, confidence: float = CONFIDENCE) -> float
 
     if missed == total:
         return 1.0
-    return float(beta.ppf(confidence, missed + 1, total - missed))
+    size = total if effective is None else effective
+    misses = size * missed / total
+    return float(beta.ppf(confidence, misses + 1, size - misses))
+
+
+def effective_words(missed: IntArray, private: IntArray) -> float:
+    """Compute how many independently missed words would tell as much as these.
+
+    A tagger that misses a name misses all of its words, so the words of a sentence tell less than
+    as many words of different sentences. The number of words is divided by the design effect, the
+    variance of the share over sentences by that of independent words (Korn and Graubard, *Survey
+    Methodology* 24, 1998). If no word was missed, or all were, each sentence counts as one word.
+
+    Parameters
+    ----------
+    missed : array of int
+        Missed private words of each sentence.
+    private : array of int
+        All private words of each sentence; sentences without any do not count.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> effective_words(np.array([1, 0, 1, 0]), np.array([1, 1, 1, 1])) < 4
+    True
+    """
+    missed, private = missed[private > 0], private[private > 0]
+    count, total = len(private), int(private.sum())
+    share = missed.sum() / max(1, total)
+    if count < 2 or share in (0.0, 1.0):
+        return float(count)
+    from scipy.stats import t
+
+    spread = count / (count - 1) * ((missed - share * private) ** 2).sum()
+    design_effect = max(1.0, spread / (total * share * (1 - share)))
+    few_sentences = (t.ppf(CONFIDENCE, total - 1) / t.ppf(CONFIDENCE, count - 1)) ** 2
+    return float(total / design_effect * few_sentences)
 
 
 def leak_of_text(delta: float, words: int) -> float:
@@ -160,6 +200,10 @@ class Guarantee:
     """Private words of the test set that were missed."""
     total: int
     """Private words of the test set."""
+    effective: float
+    """Independent words that would tell as much, see :func:`effective_words`."""
+    kind: str
+    """Kind of text that was measured; nothing is guaranteed for any other."""
     measured_on: str
     """Name of the test set."""
     tables: dict[str, int]
@@ -173,7 +217,8 @@ class Guarantee:
     @property
     def leak(self) -> float:
         """δ: the share that is missed at most, or found and kept."""
-        return 1 - (1 - leak_bound(self.missed, self.total)) * self.probability
+        bound = leak_bound(self.missed, self.total, effective=self.effective)
+        return 1 - (1 - bound) * self.probability
 
     def epsilons(self) -> dict[str, float]:
         """Return ε by type, on average and if misses were random."""
@@ -185,6 +230,7 @@ class Guarantee:
         return {
             "strategy": self.strategy,
             "probability": self.probability,
+            "kind": self.kind,
             "measured_on": self.measured_on,
             "missed": self.missed,
             "private_words": self.total,
@@ -197,52 +243,3 @@ class Guarantee:
             },
             "epsilon_assumes": "random misses, and originals that are in the table",
         }
-
-
-class MissedWords(TypedDict):
-    """Private words of a test set, and how many were missed."""
-
-    missed: int
-    total: int
-
-
-class _MeasuredRecall(TypedDict):
-    """Recall of the shipped taggers of a language, as ``recipes/measure_entities.py`` writes it."""
-
-    set: str
-    by_tau: dict[str, MissedWords]
-
-
-@cache
-def _measured_recall() -> dict[str, dict[str, _MeasuredRecall]]:
-    """Return what was measured, by register and language."""
-    path = files("sottovoce.anonymise.text") / "models" / "recall.json"
-    recall: dict[str, dict[str, _MeasuredRecall]] = json.loads(path.read_text(encoding="utf-8"))
-    return recall
-
-
-def measured_recall(lang: str, tau: float, *, written: bool) -> tuple[str, MissedWords] | None:
-    """Look up how many private words both shipped taggers together have missed.
-
-    Parameters
-    ----------
-    lang : str
-        Language code.
-    tau : float
-        τ of the taggers; the nearest lower one that was measured counts.
-    written : bool
-        Look up written test sets, where the language has one, instead of spoken ones.
-
-    Returns
-    -------
-    (str, MissedWords) or None
-        Name of the test set and the counts; None if no τ as low as this was measured.
-    """
-    measured = _measured_recall()
-    recall = measured["spoken"][lang]
-    if written:
-        recall = measured["written"].get(lang, recall)
-    taus = [measured_tau for measured_tau in recall["by_tau"] if float(measured_tau) <= tau]
-    if not taus:
-        return None
-    return recall["set"], recall["by_tau"][max(taus, key=float)]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from sottovoce.anonymise.text.anonymiser import AnonymisedText, ReplacedSpan, TextAnonymiser
 from sottovoce.anonymise.text.documents import Batch
 from sottovoce.anonymise.text.guarantee import Guarantee, leak_of_text
+from sottovoce.anonymise.text.known_leaks import SampleLeak, WorstLeak
 from sottovoce.anonymise.text.lexicon import other_language
 from sottovoce.anonymise.text.taggers import model_id, shipped_weights
 from sottovoce.anonymise.text.tokens import is_asr_output, tokenise
@@ -51,7 +52,9 @@ class RunSummary:
     masks: list[MaskedWords]
     """Private words of the texts that have any."""
     guarantee: Guarantee | None
-    """None if nothing was measured for these taggers."""
+    """None unless text of this kind was measured for these taggers."""
+    worst_leak: WorstLeak | None
+    """The worst figure of any set, if there is no guarantee; None also if nothing was measured."""
     models: list[str]
     """The taggers that were used."""
     other_language: str | None
@@ -88,7 +91,7 @@ class RunSummary:
             "by_rule": to_json(self.by_rule),
             "spans": [{"id": text_id, **span.to_dict()} for text_id, span in self.spans],
             "mask": [mask.to_dict() for mask in self.masks],
-            "guarantee": None if self.guarantee is None else self.guarantee.to_dict(),
+            **leak_fields(self.guarantee, self.worst_leak),
             "models": to_json(self.models),
             "looks_like_language": self.other_language,
         }
@@ -107,21 +110,54 @@ class RunSummary:
             )
         lines.append("what may be left:")
         if self.guarantee is None:
-            lines.append("  unknown for these taggers: measure it with --evaluate on tagged text")
-            return lines
+            return lines + _worst_leak_lines(self.worst_leak)
         return lines + _guarantee_lines(self.guarantee, self.by_type)
+
+
+def leak_fields(guarantee: Guarantee | None, worst: WorstLeak | None) -> JsonObject:
+    """Return the fields of a JSON answer that say what may be left.
+
+    Parameters
+    ----------
+    guarantee : Guarantee or None
+        The guarantee for text of this kind, if it was measured.
+    worst : WorstLeak or None
+        Else the worst figure of any set.
+    """
+    return {
+        "guarantee": None if guarantee is None else guarantee.to_dict(),
+        "worst_known": None if worst is None else worst.to_dict(),
+    }
+
+
+def _worst_leak_lines(worst: WorstLeak | None) -> list[str]:
+    """Say that nothing is known of this text, and the worst that is known of other text."""
+    lines = ["  not known for this text: nobody has measured text like it"]
+    if worst is not None:
+        entry = worst.entry
+        without = ", by taggers trained without such text" if entry.held_out else ""
+        lines.append(
+            f"  the worst of any set, not a bound: {100 * worst.words.leak:.1f} % of "
+            f"{worst.words.total:,} private words were missed in {entry.test_set} ({entry.lang}, "
+            f"{entry.view}{without})"
+        )
+    return [
+        *lines,
+        "  measure yours: sottovoce anonymise text --label 50 IN LABELS, then --evaluate LABELS",
+    ]
 
 
 def _guarantee_lines(guarantee: Guarantee, kinds: Collection[str]) -> list[str]:
     """Say what may be left, and what a replacement of each given type discloses."""
     text_leak = leak_of_text(guarantee.leak, 10)
     lines = [
-        f"  leak: at most {100 * guarantee.leak:.1f} % of private words (δ, 95 % confidence)",
+        f"  leak in text of the kind '{guarantee.kind}': at most {100 * guarantee.leak:.1f} % of "
+        "private words (δ, 95 % confidence)",
         f"  measured: {100 * guarantee.recall:.1f} % of {guarantee.total:,} private words were "
         f"found in {guarantee.measured_on}",
         f"  a text with 10 private words keeps at least one of them in up to "
         f"{100 * text_leak:.0f} of 100 cases: read a sample before you publish",
-        "  other text, other figures: measure yours with --evaluate tagged.conll",
+        "  nothing is known of text of another kind: measure it with --label and --evaluate",
     ]
     epsilons = {kind: value for kind, value in guarantee.epsilons().items() if kind in kinds}
     if epsilons:
@@ -134,7 +170,12 @@ def _guarantee_lines(guarantee: Guarantee, kinds: Collection[str]) -> list[str]:
 
 
 def summarise_run(
-    anonymiser: TextAnonymiser, batch: Batch, results: Sequence[AnonymisedText]
+    anonymiser: TextAnonymiser,
+    batch: Batch,
+    results: Sequence[AnonymisedText],
+    *,
+    kind: str | None = None,
+    sample: SampleLeak | None = None,
 ) -> RunSummary:
     """Summarise what an anonymiser has done.
 
@@ -146,7 +187,12 @@ def summarise_run(
         The texts that it has read.
     results : sequence of AnonymisedText
         The new texts, in the same order.
+    kind : str, optional
+        Kind of text, one of :func:`.known_leaks.measured_kinds`, if the user has named it.
+    sample : SampleLeak, optional
+        What was missed in a sample of such text that the user has labelled.
     """
+    guarantee, worst = leak_of_run(anonymiser, batch.texts, kind=kind, sample=sample)
     rows = list(zip(batch.ids, batch.texts, results, strict=True))
     masks = [MaskedWords(text_id, masked_words(text, result)) for text_id, text, result in rows]
     return RunSummary(
@@ -154,10 +200,38 @@ def summarise_run(
         words=_count_words(batch.texts),
         spans=[(text_id, span) for text_id, _, result in rows for span in result.spans],
         masks=[mask for mask in masks if mask.words],
-        guarantee=anonymiser.guarantee(written=is_written_text(batch.texts)),
+        guarantee=guarantee,
+        worst_leak=worst,
         models=_models(anonymiser),
         other_language=other_language(batch.texts, anonymiser.lang),
     )
+
+
+def leak_of_run(
+    anonymiser: TextAnonymiser,
+    texts: Sequence[str],
+    *,
+    kind: str | None = None,
+    sample: SampleLeak | None = None,
+) -> tuple[Guarantee | None, WorstLeak | None]:
+    """Return the guarantee for texts of a measured kind, else the worst figure of any set.
+
+    Parameters
+    ----------
+    anonymiser : TextAnonymiser
+        The anonymiser.
+    texts : sequence of str
+        The texts; whether they have capitals decides which figures count.
+    kind : str, optional
+        Kind of text that the user has named.
+    sample : SampleLeak, optional
+        What was missed in a sample that the user has labelled; it wins over the kind.
+    """
+    if sample is not None:
+        return anonymiser.sample_guarantee(sample), None
+    written = is_written_text(texts)
+    guarantee = None if kind is None else anonymiser.guarantee(kind, written=written)
+    return guarantee, anonymiser.worst_leak(written=written) if guarantee is None else None
 
 
 def _models(anonymiser: TextAnonymiser) -> list[str]:

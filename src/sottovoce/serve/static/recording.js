@@ -4,7 +4,7 @@ import { at, copyButton, counted, make } from "./dom.js";
 import { methodCards, methodNotes } from "./methods.js";
 import { ask, Missing, onSend } from "./service.js";
 import { decode } from "./sound.js";
-import { KINDS, marked } from "./text.js";
+import { KINDS, leakNotice, marked } from "./text.js";
 import { axesOf, Track } from "./track.js";
 
 const KEEP_VOICE = "none";
@@ -62,7 +62,7 @@ async function send(signal) {
   const stretches = (side) => answer.spans.map((span) => [...span[side], span.kinds.map(plainKind).join(", ")]);
   if (clip.sound) before.show(clip.blob, clip.sound, { ...axes, stretches: stretches("before") });
   after.show(blob, sound, { ...axes, stretches: stretches("after"), facts: method === KEEP_VOICE ? "" : method });
-  showText(answer.text, method);
+  showText(answer, method);
   return `${counted(answer.masked_words, "word")} masked`;
 }
 
@@ -76,7 +76,8 @@ function fromDataUrl(url) {
   return new Blob([bytes], { type: head.slice(5).split(";")[0] });
 }
 
-function showText(text, method) {
+function showText(answer, method) {
+  const { text } = answer;
   const stretches = Array.from(text.matchAll(/<[A-Z+]+>/g), (match) => {
     const start = Array.from(text.slice(0, match.index)).length;
     return [start, start + match[0].length, match[0].match(/[A-Z]+/)[0]];
@@ -86,6 +87,7 @@ function showText(text, method) {
   at("recording-notes").replaceChildren(
     make("h3", {}, "Its text"),
     make("p", { class: "words", id: "masked-text" }, ...marked(text, stretches)),
+    Object.assign(leakNotice(answer), { id: "recording-leak" }),
     make("p", { class: "buttons" }, save, copyButton("the masked text", text)),
     ...(method === KEEP_VOICE ? [keptVoice()] : [methodNotes(method)]),
   );

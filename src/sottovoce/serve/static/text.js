@@ -55,7 +55,7 @@ async function send(signal) {
   const [[, first]] = answers;
   at("text-result").replaceChildren(
     ...original(text, first.spans),
-    leakBound(first.guarantee),
+    Object.assign(leakNotice(first), { id: "leak-bound" }),
     make("h3", {}, "Replaced"),
     make("div", { class: "strategies" }, ...answers.map(strategyCard)),
   );
@@ -92,19 +92,26 @@ function original(text, spans) {
 
 const percent = (share) => `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`;
 
-function leakBound(guarantee) {
+// What may be left: a bound only for a kind of text that was measured, else the worst that is known.
+export function leakNotice({ guarantee, worst_known: worst }) {
+  const unknown = [make("strong", {}, "How much stays unnoticed in your text is not known"), ". "];
   const lines = guarantee
     ? [
-        make("strong", {}, `At most ${percent(guarantee.delta)} of private words stay unnoticed`),
+        make("strong", {}, `At most ${percent(guarantee.delta)} of private words stay unnoticed in ${guarantee.kind}`),
         `, with 95 % confidence, as measured on ${guarantee.measured_on}. Of texts with ten private `,
         `words, up to ${percent(guarantee.leak_of_text["10"])} keep one. Other kinds of text can be `,
         "worse: read yours again before you release it.",
       ]
-    : [
-        make("strong", {}, "How much stays unnoticed is not known"),
-        " for this language and caution: read the text again before you release it.",
-      ];
-  return make("p", { class: "card doubt", id: "leak-bound" }, ...lines);
+    : worst
+      ? [
+          ...unknown,
+          `The worst of any set so far: ${percent(worst.leak)} of the private words of ${worst.measured_on} `,
+          "were missed; yours can be worse. Read it again before you release it, or measure a sample: ",
+          make("code", {}, "sottovoce anonymise text --label"),
+          ".",
+        ]
+      : [...unknown, "Read it again before you release it."];
+  return make("p", { class: "card doubt" }, ...lines);
 }
 
 function strategyCard([name, { text, spans }]) {
