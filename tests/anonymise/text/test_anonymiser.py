@@ -21,6 +21,7 @@ from sottovoce.anonymise.text import (
 from sottovoce.anonymise.text.lexicon import LANGUAGES
 from sottovoce.anonymise.text.phrases import PhraseMatcher
 from sottovoce.anonymise.text.replacer import Replacer
+from sottovoce.anonymise.text.review import propose
 from sottovoce.anonymise.text.surrogates import Table
 from sottovoce.anonymise.text.taggers import CrfTagger
 from sottovoce.anonymise.text.tokens import HIDDEN, tokenise
@@ -126,7 +127,7 @@ def test_strategies_on_the_sentence_of_comprise_d2_3() -> None:
     spans = [Finding(text.index(v), text.index(v) + len(v), k, 1, "") for v, k in tagged.items()]
 
     def rewrite(strategy: str) -> str:
-        return make(strategy).rewrite(text, spans, "", "").text
+        return make(strategy).rewrite(text, propose(spans), "", "").text
 
     x = HIDDEN
     assert rewrite("redact") == f"Hi Mister {x}, the {x} flight from {x} to {x} is leaving by {x}"

@@ -189,7 +189,7 @@ def test_copied_fields_omit_those_of_replaced_words(tmp_path: Path) -> None:
 
 
 def test_a_replacement_equal_to_the_word_still_counts_as_replaced() -> None:
-    span = ReplacedSpan(5, 8, 5, 8, "PER", "list", "full", 1.0, "ann")
+    span = ReplacedSpan(5, 8, 5, 8, "PER", "list", "full", 1.0, "ann", "rule")
     same = AnonymisedText("call ann", (span,))
     assert regroup(["call", "ann"], same) == [(0, 1, None), (1, 2, "ann")]
 

@@ -5,17 +5,13 @@
 'wake me at █████'
 """
 
-from sottovoce.anonymise.text.anonymiser import (
-    AnonymisedText,
-    PrivateWords,
-    ReplacedSpan,
-    TextAnonymiser,
-    find_private,
-)
+from sottovoce.anonymise.text.anonymised_text import AnonymisedText, ReplacedSpan
+from sottovoce.anonymise.text.anonymiser import TextAnonymiser
 from sottovoce.anonymise.text.detect import Detector
 from sottovoce.anonymise.text.entities import Entity
 from sottovoce.anonymise.text.guarantee import Guarantee
 from sottovoce.anonymise.text.masked_text import Finding
+from sottovoce.anonymise.text.private_words import PrivateWords, find_private
 from sottovoce.anonymise.text.strategies import (
     STRATEGIES,
     Mention,

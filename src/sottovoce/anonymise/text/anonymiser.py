@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from sottovoce.anonymise.decisions import Decision, Decisions, decided_by
 from sottovoce.anonymise.keys import Secret
+from sottovoce.anonymise.text.anonymised_text import AnonymisedText, ReplacedSpan
 from sottovoce.anonymise.text.detect import BOTH_REGISTERS, Detector
 from sottovoce.anonymise.text.document_search import (
     DocumentSearch,
@@ -26,66 +27,11 @@ from sottovoce.anonymise.text.known_leaks import (
     leak_on,
     worst_leak,
 )
-from sottovoce.anonymise.text.masked_text import Finding
 from sottovoce.anonymise.text.replacer import DEFAULT_STRATEGY, CorpusValues, Replacer
+from sottovoce.anonymise.text.review import PERSON_RULE, Review, masked_findings, propose
 from sottovoce.anonymise.text.source_text import SourceText, TextReading
 from sottovoce.anonymise.text.taggers import DEFAULT_TAU, REGISTERS
 from sottovoce.core.errors import UsageError
-from sottovoce.core.records import Record
-
-
-@dataclass(frozen=True, slots=True)
-class ReplacedSpan(Record):
-    """A private value: where it was, where its replacement is, and why; never the value itself."""
-
-    start: int
-    """First character in the original text."""
-    end: int
-    """The character after the last in the original text."""
-    new_start: int
-    """First character in the new text."""
-    new_end: int
-    """The character after the last in the new text."""
-    kind: str
-    """Entity type, such as ``PER``."""
-    rule: str
-    """What found it, such as ``tagger spoken``."""
-    strategy: str
-    """Name of the strategy that replaced it."""
-    score: float
-    """How sure the rule was, from 0 to 1."""
-    replacement: str | None
-    """None if it was found and kept, which has probability 1 − p."""
-
-
-@dataclass(frozen=True, slots=True)
-class AnonymisedText(Record):
-    """A text with its private values replaced."""
-
-    text: str
-    spans: tuple[ReplacedSpan, ...]
-
-    def original_offset(self, offset: int) -> int | None:
-        """Return where a character of the new text was in the original.
-
-        Parameters
-        ----------
-        offset : int
-            Position in the new text.
-
-        Returns
-        -------
-        int or None
-            Position in the original; None inside a replacement.
-        """
-        shift = 0
-        for span in self.spans:
-            if offset < span.new_start:
-                break
-            if offset < span.new_end and span.replacement is not None:
-                return None
-            shift = span.end - span.new_end
-        return offset + shift
 
 
 class TextAnonymiser:
@@ -153,7 +99,9 @@ class TextAnonymiser:
         self.lang = lang
         self._texts = 0
 
-    def transform(self, text: str, *, document: str | None = None) -> AnonymisedText:
+    def transform(
+        self, text: str, *, document: str | None = None, decisions: Decisions | None = None
+    ) -> AnonymisedText:
         """Anonymise one text.
 
         Parameters
@@ -162,10 +110,12 @@ class TextAnonymiser:
             The text.
         document : str, optional
             Name of its document; by default each call is a document of its own.
+        decisions : Decisions, optional
+            What was decided in a review of the text.
         """
         self._texts += 1
         name = f"text {self._texts}" if document is None else document
-        return self.transform_all([text], [name])[0]
+        return self.transform_all([text], [name], decisions=decisions)[0]
 
     def transform_all(
         self,
@@ -173,6 +123,7 @@ class TextAnonymiser:
         documents: Sequence[str] | None = None,
         *,
         use_corpus_tables: bool = False,
+        decisions: Decisions | None = None,
     ) -> list[AnonymisedText]:
         """Anonymise the texts of one corpus.
 
@@ -185,10 +136,14 @@ class TextAnonymiser:
         use_corpus_tables : bool, default False
             Draw values from the texts themselves where at least five of them share a value. This
             keeps the distribution of the words and publishes those values.
+        decisions : Decisions, optional
+            What was decided in a review of these texts.
         """
         names = documents if documents is not None else [""] * len(texts)
         sources = [SourceText(*pair) for pair in zip(texts, names, strict=True)]
-        prepared = self.prepare(lambda: sources, use_corpus_tables=use_corpus_tables)
+        prepared = self.prepare(
+            lambda: sources, use_corpus_tables=use_corpus_tables, decisions=decisions
+        )
         return list(prepared.rewrite(sources))
 
     def prepare(
@@ -197,6 +152,7 @@ class TextAnonymiser:
         *,
         use_corpus_tables: bool = False,
         on_chunk: OnChunk | None = None,
+        decisions: Decisions | None = None,
     ) -> PreparedTexts:
         """Find what is private in the texts of one corpus, in memory that does not grow with it.
 
@@ -208,36 +164,47 @@ class TextAnonymiser:
             As for :meth:`transform_all`.
         on_chunk : callable, optional
             Called with the name of the pass after every chunk of the texts.
+        decisions : Decisions, optional
+            What was decided in a review of these texts.
+
+        Raises
+        ------
+        InputError
+            ``mismatch`` or ``changed-text`` if the decisions are on other texts.
         """
         on_chunk = on_chunk or (lambda name: None)
-        found = search_documents(self.detector, texts, on_chunk=on_chunk)
+        review = None if decisions is None else Review.of(texts(), decisions)
+        prepared = PreparedTexts(
+            self, search_documents(self.detector, texts, on_chunk=on_chunk), review
+        )
         tables = CorpusValues() if use_corpus_tables else None
-        for i, (source, findings) in enumerate(with_findings(texts(), found.findings)):
+        for i, (source, decided) in enumerate(prepared.decide(texts())):
+            findings = masked_findings(decided)
             self.replacer.note_full_names(source.text, findings, source.document, str(i))
             if tables is not None:
                 tables.add(source.text, findings)
         if tables is not None:
             self.replacer.use_corpus_tables(tables.tables())
-        return PreparedTexts(self, found)
+        return prepared
 
     def rewrite(
-        self, text: str, findings: Sequence[Finding], document: str, utterance: str
+        self, text: str, decisions: Sequence[Decision], document: str, utterance: str
     ) -> AnonymisedText:
-        """Replace what was found in a text.
+        """Replace what is private in a text.
 
         Parameters
         ----------
         text : str
             The text.
-        findings : sequence of Finding
-            What is private in it.
+        decisions : sequence of Decision
+            What is private in it, and what is not.
         document, utterance : str
             Names of its document and utterance, for the scope of replacements.
         """
         pieces: list[str] = []
         spans: list[ReplacedSpan] = []
         done = length = 0
-        for finding in findings:
+        for finding in masked_findings(decisions):
             original = text[finding.start : finding.end]
             replacement = self.replacer(original, finding.kind, document, utterance)
             written = original if replacement is None else replacement
@@ -253,11 +220,12 @@ class TextAnonymiser:
                 strategy=self.replacer.strategy_of(finding.kind),
                 score=round(finding.score, 4),
                 replacement=replacement,
+                by="person" if finding.rule == PERSON_RULE else decided_by(finding.rule),
             )
             spans.append(span)
             length, done = span.new_end, finding.end
         pieces.append(text[done:])
-        return AnonymisedText("".join(pieces), tuple(spans))
+        return AnonymisedText("".join(pieces), tuple(spans), tuple(decisions))
 
     def guarantee(self, kind: str, *, written: bool = False) -> Guarantee | None:
         """Return what is guaranteed for text of a kind that the package's taggers were measured on.
@@ -344,11 +312,16 @@ class PreparedTexts:
         The anonymiser.
     found : DocumentSearch
         What was found in the texts.
+    review : Review, optional
+        What was decided in a review of the texts.
     """
 
-    def __init__(self, anonymiser: TextAnonymiser, found: DocumentSearch) -> None:
+    def __init__(
+        self, anonymiser: TextAnonymiser, found: DocumentSearch, review: Review | None = None
+    ) -> None:
         self._anonymiser = anonymiser
         self._found = found
+        self._review = review
         self.passes = found.passes
         """How often the texts were searched."""
 
@@ -360,57 +333,21 @@ class PreparedTexts:
         texts : iterable of SourceText
             All texts, in the order in which they were searched.
         """
+        for i, (source, decided) in enumerate(self.decide(texts)):
+            yield self._anonymiser.rewrite(source.text, decided, source.document, str(i))
+
+    def decide(
+        self, texts: Iterable[SourceText]
+    ) -> Iterator[tuple[SourceText, Sequence[Decision]]]:
+        """Yield the texts with what is decided on each.
+
+        Parameters
+        ----------
+        texts : iterable of SourceText
+            All texts, in the order in which they were searched.
+        """
         for i, (source, findings) in enumerate(with_findings(texts, self._found.findings)):
-            yield self._anonymiser.rewrite(source.text, findings, source.document, str(i))
-
-
-@dataclass(frozen=True, slots=True)
-class PrivateWords:
-    """Words of a list that are private, from ``start`` to before ``end``."""
-
-    start: int
-    end: int
-    kind: str
-    """Entity type, such as ``PER``."""
-    rule: str
-    """What found them."""
-
-
-def find_private(
-    words: Sequence[str], lang: str, *, detector: Detector | None = None
-) -> list[PrivateWords]:
-    """Find which words of an utterance are private, by index: for words that have times.
-
-    A word is private if any of its characters is.
-
-    Parameters
-    ----------
-    words : sequence of str
-        The words of the utterance.
-    lang : str
-        Language code.
-    detector : Detector, optional
-        By default a :class:`Detector` of the language with its default settings.
-
-    Examples
-    --------
-    >>> private = find_private(["call", "ann", "lee"], "en")
-    >>> [(words.start, words.end, words.kind) for words in private]
-    [(1, 3, 'PER')]
-    """
-    findings = (detector or Detector(lang)).find([" ".join(words)])[0]
-    starts, position = [], 0
-    for word in words:
-        starts.append(position)
-        position += len(word) + 1
-    private: list[PrivateWords] = []
-    for finding in findings:
-        inside = [
-            i
-            for i, (start, word) in enumerate(zip(starts, words, strict=True))
-            if start < finding.end and finding.start < start + len(word)
-        ]
-        first = max(inside[0], private[-1].end) if private else inside[0]
-        if first <= inside[-1]:
-            private.append(PrivateWords(first, inside[-1] + 1, finding.kind, finding.rule))
-    return private
+            if self._review is None:
+                yield source, propose(findings)
+            else:
+                yield source, self._review.decide(i, source.text, findings)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from sottovoce.anonymise.text.anonymiser import AnonymisedText
+from sottovoce.anonymise.text.anonymised_text import AnonymisedText
 from sottovoce.core.errors import InputError, UsageError
 from sottovoce.core.files import check_exists
 from sottovoce.core.records import Json

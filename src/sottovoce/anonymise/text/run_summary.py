@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from sottovoce.anonymise.text.anonymiser import AnonymisedText, ReplacedSpan, TextAnonymiser
+from sottovoce.anonymise.text.anonymised_text import AnonymisedText, ReplacedSpan
+from sottovoce.anonymise.text.anonymiser import TextAnonymiser
 from sottovoce.anonymise.text.documents import Batch
 from sottovoce.anonymise.text.guarantee import Guarantee, leak_of_text
 from sottovoce.anonymise.text.known_leaks import SampleLeak, WorstLeak
