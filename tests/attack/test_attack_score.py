@@ -228,3 +228,54 @@ def test_enrolment_vectors_that_cancel_are_refused() -> None:
         score_listed(enrol, trial, Cosine(), listed)
     assert "ann" in str(caught.value) and "bob" not in str(caught.value)
     assert score_all(enrol, trial, Cosine(), over="max").values.shape == (2, 2)
+
+
+def voices(speakers: int, each: int, seed: int) -> Embeddings:
+    names = np.repeat([f"s{i}" for i in range(speakers)], each)
+    vectors = np.random.default_rng(seed).normal(size=(len(names), SIZE)).astype(np.float32)
+    ids = [f"{name}-{seed}-{k % each}" for k, name in enumerate(names)]
+    return Embeddings.of(vectors, names, utterances=ids)
+
+
+def test_each_pair_of_recordings_is_a_trial() -> None:
+    enrol, trial = voices(5, 3, seed=1), voices(5, 2, seed=2)
+    table = score_all(enrol, trial, Cosine(), over="utterance")
+    assert table.values.shape == (15, 10) and table.models is not None
+    assert table.mated.sum() == 5 * 3 * 2
+    single = score_all(enrol, trial, Cosine(), over="max")
+    for row, name in enumerate(enrol.names):
+        rows = table.enrolled == name
+        assert table.values[rows].max(axis=0) == pytest.approx(single.values[row])
+
+
+def test_draws_of_one_recording_are_one_trial() -> None:
+    enrol = voices(4, 2, seed=1)
+    assert enrol.utterances is not None
+    twice = Embeddings.of(
+        np.concatenate((enrol.vectors, enrol.vectors)),
+        np.tile(enrol.names[enrol.speakers], 2),
+        utterances=np.tile(enrol.utterances, 2),
+        draws=np.repeat([1, 2], len(enrol)),
+    )
+    trial = voices(4, 2, seed=2)
+    tables = [score_all(voices, trial, Cosine(), over="utterance") for voices in (enrol, twice)]
+    order = np.argsort(enrol.utterances)
+    assert tables[0].values.shape == tables[1].values.shape == (8, 8)
+    assert tables[1].values == pytest.approx(tables[0].values)
+    assert tables[1].models is not None and (tables[1].models == enrol.utterances[order]).all()
+
+
+def test_a_list_says_itself_what_is_compared() -> None:
+    enrol, trial = voices(2, 2, seed=1), voices(2, 2, seed=2)
+    assert enrol.utterances is not None and trial.utterances is not None
+    first = str(enrol.utterances[0])
+    pairs = TrialList(
+        (first,),
+        (str(trial.utterances[0]),),
+        np.zeros(1, np.int64),
+        np.zeros(1, np.int64),
+        np.ones(1, np.bool_),
+        {first: (first,)},
+    )
+    with raises_code("conflict"):
+        score_listed(enrol, trial, Cosine(), pairs, over="utterance")

@@ -177,3 +177,15 @@ def test_a_study_with_a_list_of_trials(tmp_path: Path, capsys: pytest.CaptureFix
     path.write_text(json.dumps(content))
     assert run(["audit", "verify", str(tmp_path / "out")]) == 1
     assert "trial_list.sha256" in capsys.readouterr().err
+
+
+def test_a_study_of_all_pairs_of_recordings(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    corpus = make_corpus(tmp_path / "voices", speakers=8, takes=4)
+    pairs = study(corpus, over="utterance", attackers=["ignorant"], utility=NO_UTILITY, examples=0)
+    findings = run_audit(pairs, tmp_path / "out")
+    (row,) = findings.rows
+    for scores in (row.scores, findings.originals[0].scores):
+        assert (scores.n_mated, scores.n_nonmated) == (4 * 2 * 2, 4 * 3 * 2 * 2)
+    assert run(["audit", "verify", str(tmp_path / "out")]) == 0, capsys.readouterr().err

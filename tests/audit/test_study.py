@@ -72,6 +72,8 @@ def test_paths_are_relative_to_the_file(tmp_path: Path) -> None:
         ("anonymisers: [{method: mcadams, settings: {coefficient: 9}}]", "use 0.3 to 1.5"),
         ("linkage: [cosin]", "did you mean 'cosine'"),
         ("interval: 2", "interval: "),
+        ("over: recording", "over: "),
+        ("{over: utterance, trials: list.txt}", "leave one of them out"),
         ("seed: -1", "seed: "),
         ("limits: {eerr: '> 0.3'}", "did you mean 'eer'"),
         ("utility: {wers: true}", "did you mean 'wer'"),

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from error_codes import raises_code
 
-from sottovoce.attack.score import score_listed
+from sottovoce.attack.score import score_all, score_listed
 from sottovoce.cli import run
 from sottovoce.corpus import Corpus, Utterance
 from sottovoce.corpus.trials import read_trials
@@ -19,7 +19,7 @@ from sottovoce.measure import measure_scores
 from sottovoce.measure.readers import read_scores
 from sottovoce.speaker import Cosine, Embeddings, Plda
 from sottovoce.speaker.linkage import LINKAGES, make_linkage
-from sottovoce.speaker.trial_scoring import match_trials, score_trials
+from sottovoce.speaker.trial_scoring import match_trials, score_recordings, score_trials
 
 SPEAKERS = [f"s{i}" for i in range(6)]
 
@@ -227,3 +227,48 @@ def test_kaldi_archives_and_lists(files: list[str], tmp_path: Path) -> None:
 def test_bad_targets(files: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert run(["score", *files, "--out", str(tmp_path / "scores.npz")]) == 2
     assert "unknown kind of file" in capsys.readouterr().err
+
+
+# ======================================================================== all pairs of recordings
+
+
+@pytest.mark.parametrize("block", [1, 7, 10_000])
+@pytest.mark.parametrize("name", ["cosine", "plda"])
+def test_all_pairs_equal_the_definition(
+    block: int, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sottovoce.speaker.trial_scoring.PAIRS", block)
+    linkage = make_linkage(name, TRAIN, like=ENROL, **({"lda": 4} if name == "plda" else {}))
+    pairs = {
+        (int(i), int(j)): score
+        for batch in score_recordings(ENROL, TRIAL, linkage)
+        for i, j, score in zip(batch.enrol, batch.trial, batch.scores, strict=True)
+    }
+    assert len(pairs) == len(ENROL) * len(TRIAL)
+    for (i, j), score in pairs.items():
+        left = linkage.enrol(ENROL.vectors[i : i + 1], np.ones(1, np.int64))
+        right = linkage.trial(TRIAL.vectors[j : j + 1], np.ones(1, np.int64))
+        assert score == pytest.approx(float((left @ right.T).item()), abs=1e-4)
+
+
+def test_each_pair_of_one_set_is_compared_once() -> None:
+    batches = list(score_recordings(ENROL, ENROL, Cosine()))
+    pairs = [
+        (int(i), int(j)) for batch in batches for i, j in zip(batch.enrol, batch.trial, strict=True)
+    ]
+    assert all(i < j for i, j in pairs)
+    assert len(set(pairs)) == len(pairs) == len(ENROL) * (len(ENROL) - 1) // 2
+
+
+def test_the_command_scores_all_pairs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for embeddings_set, name in ((ENROL, "e"), (TRIAL, "t")):
+        embeddings_set.write(tmp_path / f"{name}.npz")
+    files = ["--enrol", str(tmp_path / "e.npz"), "--trial", str(tmp_path / "t.npz")]
+    assert run(["score", *files, "--out", str(tmp_path / "s.parquet"), "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert (result["n_mated"], result["n_nonmated"]) == (6 * 9, 6 * 5 * 9)
+    table = pl.read_parquet(tmp_path / "s.parquet")
+    mated = table["enrol_speaker"] == table["trial_speaker"]
+    assert ((table["label"] == "mated") == mated).all()
+    attack = score_all(ENROL, TRIAL, Cosine(), over="utterance")
+    assert attack.values.ravel() == pytest.approx(table["score"].to_numpy(), abs=1e-6)

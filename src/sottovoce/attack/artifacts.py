@@ -36,7 +36,11 @@ Role = str
 representations than the chosen one with their name."""
 
 _ADVICE = "run the attack again"
-_OVER = {"mean": "the mean score over recordings", "max": "the largest score over recordings"}
+_OVER = {
+    "mean": "the mean score over recordings",
+    "max": "the largest score over recordings",
+    "utterance": "each recording for itself instead",
+}
 
 
 def stored_embeddings(attack: Attack, sets: EmbeddingSets) -> dict[Role, Embeddings]:

@@ -1,7 +1,8 @@
 """Scores of every enrolled speaker against every trial, and how enrolment speech is used.
 
 A speaker is enrolled as the mean of its recordings, or each recording is compared and the mean or
-the largest score is taken. Scores may be normalised by a cohort of other speakers.
+the largest score is taken, or each pair of recordings is a trial of its own. Scores may be
+normalised by a cohort of other speakers.
 """
 
 from __future__ import annotations
@@ -28,8 +29,9 @@ from sottovoce.speaker.embeddings import (
 )
 from sottovoce.speaker.linkage_functions import LinkageFunction
 
-Over = Literal["model", "mean", "max"]
-"""What the score of a speaker is: of the mean vector, or the mean or maximum over recordings."""
+Over = Literal["model", "mean", "max", "utterance"]
+"""What is scored: the mean vector of a speaker, the mean or maximum over the recordings of a
+speaker, or each recording for itself (Maouche et al. 2020, section 5)."""
 
 MAX_PAIRS = 50_000_000
 """Pairs that are scored into one table; re-identification of more speakers needs no table."""
@@ -144,7 +146,7 @@ def score_all(
     over: Over = "model",
     cohort: Cohort | None = None,
 ) -> ScoreTable:
-    """Score every speaker of ``enrol`` against every recording of ``trial``.
+    """Score every speaker, or every recording, of ``enrol`` against every recording of ``trial``.
 
     Parameters
     ----------
@@ -154,7 +156,7 @@ def score_all(
         Trial recordings.
     linkage : LinkageFunction
         Turns a pair of vectors into a score.
-    over : {"model", "mean", "max"}, default "model"
+    over : {"model", "mean", "max", "utterance"}, default "model"
         How the recordings of an enrolled speaker are used.
     cohort : Cohort, optional
         Speakers to normalise the scores by; default none.
@@ -165,6 +167,8 @@ def score_all(
         ``too-many`` for more than :data:`MAX_PAIRS` pairs, ``too-few`` for a cohort of fewer than
         2 speakers.
     """
+    if over == "utterance":
+        return _score_recordings(enrol, trial, linkage, cohort)
     _check_size(len(enrol.names), len(trial))
     if over == "model":
         values = _normalised_scores(
@@ -174,10 +178,29 @@ def score_all(
         counts = np.ones(len(enrol), np.int64)
         single = _normalised_scores(enrol.vectors, counts, trial.vectors, linkage, cohort)
         values = _reduce_by_speaker(single, enrol.speakers, enrol.counts, over)
-    ids = trial.utterances
-    if ids is None:
-        ids = np.arange(len(trial)).astype(np.str_)
-    return ScoreTable(values, enrol.names, ids, trial.names[trial.speakers])
+    return ScoreTable(values, enrol.names, trial.recording_ids, trial.names[trial.speakers])
+
+
+def _score_recordings(
+    enrol: Embeddings, trial: Embeddings, linkage: LinkageFunction, cohort: Cohort | None
+) -> ScoreTable:
+    """Score each recording against each recording; the draws of one recording are averaged."""
+    names, first, recording, draws = np.unique(
+        enrol.recording_ids, return_index=True, return_inverse=True, return_counts=True
+    )
+    _check_size(len(names), len(trial))
+    sums = np.zeros((len(names), enrol.dimension))
+    np.add.at(sums, recording, enrol.vectors)
+    means = (sums / draws[:, None]).astype(np.float32)
+    refuse_cancelled(means, enrol.vectors[first], names, enrol.origin)
+    counts = np.ones(len(names), np.int64)
+    return ScoreTable(
+        _normalised_scores(means, counts, trial.vectors, linkage, cohort),
+        enrol.names[enrol.speakers[first]],
+        trial.recording_ids,
+        trial.names[trial.speakers],
+        models=names,
+    )
 
 
 def score_listed(
@@ -210,7 +233,18 @@ def score_listed(
     -------
     ScoreTable
         One row per enrolment id and one column per trial of the list; only listed pairs count.
+
+    Raises
+    ------
+    InputError
+        ``conflict`` for ``utterance``: the list says what is compared.
     """
+    if over == "utterance":
+        raise InputError(
+            "over=utterance compares all pairs of recordings, and a list of trials names its own; "
+            "leave one of them out",
+            code="conflict",
+        )
     _check_size(len(trials.enrol_ids), len(trials.trial_ids))
     tried = trial.rows(_positions(trial, trials.trial_ids))
     members = [_positions(enrol, trials.enrolment[name]) for name in trials.enrol_ids]
@@ -259,8 +293,9 @@ def _positions(embeddings: Embeddings, ids: Sequence[str]) -> IntArray:
 def _check_size(n_models: int, n_trials: int) -> None:
     if n_models * n_trials > MAX_PAIRS:
         raise InputError(
-            f"{n_models:,} speakers × {n_trials:,} trials; at most {MAX_PAIRS:,} pairs go into one "
-            "table: use fewer, or sottovoce reidentify, which needs none",
+            f"{n_models:,} enrolled × {n_trials:,} trials; at most {MAX_PAIRS:,} pairs go into one "
+            "table: use fewer, or sottovoce score, which writes pairs as they are scored, or "
+            "sottovoce reidentify, which needs no table",
             code="too-many",
         )
 

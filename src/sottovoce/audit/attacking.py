@@ -135,7 +135,7 @@ class AttackRunner:
         sets : EmbeddingSets
             Only the originals are used.
         """
-        settings = AttackSettings(linkage, seed=self.study.seed)
+        settings = self.study.originals_settings(linkage)
         division = self.division
         key = self.steps.key(
             FORMAT,
@@ -167,7 +167,7 @@ class AttackRunner:
     def _baseline(self, linkage: str, sets: EmbeddingSets) -> Baseline:
         """The attack on originals, made once a linkage function."""
         if linkage not in self._baselines:
-            settings = AttackSettings(linkage, seed=self.study.seed)
+            settings = self.study.originals_settings(linkage)
             self._baselines[linkage] = attack_originals(sets, settings, self.trainer)
         return self._baselines[linkage]
 

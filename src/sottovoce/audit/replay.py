@@ -6,7 +6,7 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sottovoce.attack import AttackSettings, EmbeddingSets, LinkageTrainer, ScoreTable
+from sottovoce.attack import EmbeddingSets, LinkageTrainer, ScoreTable
 from sottovoce.attack.artifacts import (
     ORIGINALS_RECORD,
     PARTS,
@@ -126,7 +126,7 @@ class Replay:
             Folder of the attack, relative to that of the audit.
         """
         linkage = self.study.linkages[number]
-        settings = AttackSettings(linkage, seed=self.study.seed)
+        settings = self.study.originals_settings(linkage)
         sets = self.sets(0)
         baseline = self._baseline(linkage, sets)
         record = originals_record(baseline, settings, sets)
@@ -190,7 +190,7 @@ class Replay:
 
     def _baseline(self, linkage: str, sets: EmbeddingSets) -> Baseline:
         if linkage not in self._baselines:
-            settings = AttackSettings(linkage, seed=self.study.seed)
+            settings = self.study.originals_settings(linkage)
             self._baselines[linkage] = attack_originals(sets, settings, self.trainer)
         return self._baselines[linkage]
 

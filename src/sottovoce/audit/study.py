@@ -24,6 +24,7 @@ from pydantic import (
 from sottovoce.asr.recogniser import DEFAULT_RECOGNISER
 from sottovoce.attack import ATTACKERS, Attacker, AttackSettings
 from sottovoce.attack.representation import REPRESENTATIONS, check_encoder_word, encoder_name
+from sottovoce.attack.score import Over
 from sottovoce.attack.speech import AnonymiserSpec
 from sottovoce.attack.training import BEST, check_linkage_name
 from sottovoce.audit.limits import Limit
@@ -123,6 +124,9 @@ class Study(_Strict):
     linkage: list[str] = Field(default_factory=lambda: ["best"], min_length=1)
     similar: StudyAnonymiser | None = Field(None, description="What a near-informed attacker has")
     encoder: str = Field("campplus", description="Representation, or name or file of an encoder")
+    over: Over = Field(
+        "model", description="What trials are compared with: model, mean, max or utterance"
+    )
     draws: Draws = Field(2, description="How often attackers anonymise their own speech")
     lengths: list[Positive] = Field(
         default_factory=lambda: [1, 3], min_length=1, description="Utterances a conversation"
@@ -207,10 +211,21 @@ class Study(_Strict):
         same = word not in REPRESENTATIONS and word == encoder_name(self.encoder)
         return AttackSettings(
             linkage,
+            self.over,
             seed=self.seed,
             encoder=FROZEN if same else word,
             draws=entry.draws or self.draws,
         )
+
+    def originals_settings(self, linkage: str) -> AttackSettings:
+        """Return the settings of the attack on originals.
+
+        Parameters
+        ----------
+        linkage : str
+            A linkage function of the study.
+        """
+        return AttackSettings(linkage, self.over, seed=self.seed)
 
     @property
     def linkages(self) -> list[str]:
@@ -246,6 +261,12 @@ class Study(_Strict):
         for word in (self.encoder, *(entry.encoder or FROZEN for entry in self.attackers)):
             check_encoder_word(word)
         RECOGNISERS[self.utility.recogniser]
+        if self.over == "utterance" and self.trials is not None:
+            raise UsageError(
+                "over: utterance compares all pairs of recordings, and trials names pairs of its "
+                "own; leave one of them out",
+                code="conflict",
+            )
         self._check_limits()
 
     def _check_limits(self) -> None:

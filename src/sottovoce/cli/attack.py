@@ -97,10 +97,11 @@ def _prepared_speech_options(command: Any) -> Any:
 )
 @click.option(
     "--over",
-    type=click.Choice(("model", "mean", "max")),
+    type=click.Choice(("model", "mean", "max", "utterance")),
     default="model",
     show_default=True,
-    help="Compare with a speaker's mean vector, or with each recording and take mean or max.",
+    help="Compare with a speaker's mean vector, or with each recording and take mean or max; "
+    "utterance: each pair of recordings is a trial.",
 )
 @click.option(
     "--norm",

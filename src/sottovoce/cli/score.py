@@ -1,8 +1,10 @@
-"""``sottovoce score``: scores of listed pairs of embeddings."""
+"""``sottovoce score``: scores of listed pairs of embeddings, or of all pairs of recordings."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,8 +17,9 @@ from sottovoce.core.types import Progress
 if TYPE_CHECKING:
     import polars as pl
 
-    from sottovoce.speaker import LinkageFunction
-    from sottovoce.speaker.trial_scoring import ListedEmbeddings
+    from sottovoce.core.types import Names
+    from sottovoce.speaker import Embeddings, LinkageFunction
+    from sottovoce.speaker.trial_scoring import ScoredPairs
 
 COLUMNS = ("score", "label", "enrol", "trial", "enrol_speaker", "trial_speaker")
 
@@ -24,7 +27,7 @@ COLUMNS = ("score", "label", "enrol", "trial", "enrol_speaker", "trial_speaker")
 @click.command(
     cls=JsonCommand,
     epilog="Example: sottovoce score --enrol e.npz --trial t.npz --trials list.txt --out s.csv",
-    short_help="Scores of the pairs of a trial list, from embeddings.",
+    short_help="Scores of pairs of embeddings: those of a trial list, or all.",
 )
 @click.option(
     "--enrol", required=True, type=click.Path(path_type=Path), help="Embeddings of known speakers."
@@ -34,10 +37,10 @@ COLUMNS = ("score", "label", "enrol", "trial", "enrol_speaker", "trial_speaker")
 )
 @click.option(
     "--trials",
-    required=True,
     type=click.Path(path_type=Path),
     metavar="LIST",
-    help="Pairs: `enrol trial target|nontarget` (Kaldi) or `1|0 enrol trial` (VoxCeleb).",
+    help="Pairs: `enrol trial target|nontarget` (Kaldi) or `1|0 enrol trial` (VoxCeleb). "
+    "[default: each recording of --enrol with each of --trial]",
 )
 @click.option(
     "--out",
@@ -53,7 +56,7 @@ COLUMNS = ("score", "label", "enrol", "trial", "enrol_speaker", "trial_speaker")
 def command(
     enrol: Path,
     trial: Path,
-    trials: Path,
+    trials: Path | None,
     target: Path,
     utt2spk: Path | None,
     scp_root: Path | None,
@@ -63,65 +66,115 @@ def command(
     shrinkage: float | None,
     json_to: str | None,
 ) -> None:
-    """Score every pair of LIST with a linkage function, for `sottovoce measure` or other tools.
+    """Score pairs with a linkage function, for `sottovoce measure` or other tools.
 
     Embeddings are .npz, .parquet, Kaldi's .ark or .scp, or directories; --enrol and --trial may be
-    the same. Ids are utterances; an enrolment may also be a speaker, whose recordings are averaged
-    except those that the list tries. Embeddings in --train must be of other speakers.
+    the same. Ids of LIST are utterances; an enrolment may also be a speaker, whose recordings are
+    averaged except those that the list tries. Without LIST all pairs of recordings are scored, and
+    written some at a time, so there may be many. Embeddings in --train must be of other speakers.
     """
-    from sottovoce.corpus.trials import read_trials
     from sottovoce.measure.readers.writing import check_score_target, write_score_table
     from sottovoce.speaker.readers import embedding_files, read_sets
-    from sottovoce.speaker.trial_scoring import match_trials
 
     check_score_target(target, COLUMNS)
     sets = [path for path in (enrol, trial, train) if path is not None]
     enrolment, tried, *training = read_sets(sets, utt2spk=utt2spk, scp_root=scp_root)
-    listed = match_trials(read_trials(trials), enrolment, tried)
     function = linkage_from_options(
         linkage, *training, lda=lda, shrinkage=shrinkage, evaluated=(enrolment, tried)
     )
+    sides = _all_pairs(enrolment, tried) if trials is None else _listed(trials, enrolment, tried)
+    counts = _Counts()
     with progress_bar("scoring") as progress:
-        write_score_table(_batches(listed, function, progress), target)
-    n_mated = int(listed.trials.mated.sum())
+        write_score_table(_batches(sides, function, counts, progress), target)
     if json_to is not None:
-        files = [*embedding_files(sets, scp_root=scp_root), trials]
+        files = [*embedding_files(sets, scp_root=scp_root), *([] if trials is None else [trials])]
         inputs = files if utt2spk is None else [*files, utt2spk]
         result = {
-            "n_mated": n_mated,
-            "n_nonmated": len(listed.trials) - n_mated,
+            "n_mated": counts.mated,
+            "n_nonmated": counts.pairs - counts.mated,
             "linkage": function.name,
-            "enrolments": len(listed.trials.enrol_ids),
-            "trials": len(listed.trials.trial_ids),
+            "enrolments": len(sides.enrol_ids),
+            "trials": len(sides.trial_ids),
             "provenance": provenance(inputs, linkage=linkage, lda=lda, shrinkage=shrinkage),
         }
         write_json(result, json_to)
     if json_to != "-":
-        click.echo(f"{len(listed.trials):,} scores of {function.name} in {target}")
+        click.echo(f"{counts.pairs:,} scores of {function.name} in {target}")
+
+
+@dataclass(slots=True)
+class _Counts:
+    """Pairs that were written."""
+
+    pairs: int = 0
+    mated: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sides:
+    """What is compared: ids and speakers of both sides, and the pairs with their scores."""
+
+    enrol_ids: Sequence[str]
+    trial_ids: Sequence[str]
+    enrol_speakers: Names
+    trial_speakers: Names
+    pairs: int
+    """An upper limit, for the progress bar."""
+    score: Callable[[LinkageFunction], Iterator[ScoredPairs]]
+
+
+def _listed(path: Path, enrol: Embeddings, trial: Embeddings) -> _Sides:
+    from sottovoce.corpus.trials import read_trials
+    from sottovoce.speaker.trial_scoring import match_trials, score_trials
+
+    listed = match_trials(read_trials(path), enrol, trial)
+    return _Sides(
+        listed.trials.enrol_ids,
+        listed.trials.trial_ids,
+        listed.model_speakers,
+        listed.tried_speakers,
+        len(listed.trials),
+        partial(score_trials, listed),
+    )
+
+
+def _all_pairs(enrol: Embeddings, trial: Embeddings) -> _Sides:
+    from sottovoce.speaker.trial_scoring import score_recordings
+
+    return _Sides(
+        enrol.recording_ids.tolist(),
+        trial.recording_ids.tolist(),
+        enrol.names[enrol.speakers],
+        trial.names[trial.speakers],
+        len(enrol) * len(trial),
+        partial(score_recordings, enrol, trial),
+    )
 
 
 def _batches(
-    listed: ListedEmbeddings, linkage: LinkageFunction, progress: Progress
+    sides: _Sides, linkage: LinkageFunction, counts: _Counts, progress: Progress
 ) -> Iterator[pl.DataFrame]:
     """Rows of the score table, some at a time."""
     import polars as pl
 
-    from sottovoce.speaker.trial_scoring import score_trials
-
-    trials = listed.trials
-    sides = {
-        "enrol": pl.Series(trials.enrol_ids),
-        "trial": pl.Series(trials.trial_ids),
-        "enrol_speaker": pl.Series(listed.model_speakers),
-        "trial_speaker": pl.Series(listed.tried_speakers),
-    }
-    for pairs in score_trials(listed, linkage):
-        enrol, trial = trials.enrol[pairs.rows], trials.trial[pairs.rows]
-        mated = pl.Series(trials.mated[pairs.rows])
-        columns = {
-            "score": pl.Series(pairs.scores),
-            "label": mated.replace_strict({True: "mated", False: "nonmated"}),
-            **{name: ids[enrol if "enrol" in name else trial] for name, ids in sides.items()},
-        }
-        progress(pairs.rows.stop, len(trials))
-        yield pl.DataFrame(columns)
+    enrol_ids, trial_ids = pl.Series(sides.enrol_ids), pl.Series(sides.trial_ids)
+    enrol_speakers, trial_speakers = (
+        pl.Series(sides.enrol_speakers),
+        pl.Series(sides.trial_speakers),
+    )
+    for pairs in sides.score(linkage):
+        enrol_speaker, trial_speaker = enrol_speakers[pairs.enrol], trial_speakers[pairs.trial]
+        mated = enrol_speaker == trial_speaker
+        counts.pairs += len(mated)
+        counts.mated += int(mated.sum())
+        progress(counts.pairs, sides.pairs)
+        yield pl.DataFrame(
+            {
+                "score": pairs.scores,
+                "label": mated.replace_strict({True: "mated", False: "nonmated"}),
+                "enrol": enrol_ids[pairs.enrol],
+                "trial": trial_ids[pairs.trial],
+                "enrol_speaker": enrol_speaker,
+                "trial_speaker": trial_speaker,
+            }
+        )

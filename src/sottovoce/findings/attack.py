@@ -115,7 +115,8 @@ class AttackSettings(Record):
     """Name of a linkage function, or ``best``: the one that does best on held-out speakers, or
     ``strongest``: the same over every representation that the attacker has."""
     over: str = "model"
-    """What a speaker's score is: of the mean vector (``model``), or ``mean`` or ``max`` of all."""
+    """What a speaker's score is: of the mean vector (``model``), or ``mean`` or ``max`` of all; or
+    ``utterance``: each pair of recordings has a score."""
     norm: str = "none"
     """Score normalisation: ``none``, ``s-norm`` or ``as-norm``."""
     nearest: int = 100

@@ -118,6 +118,13 @@ class Embeddings:
         return len(self.vectors)
 
     @property
+    def recording_ids(self) -> Names:
+        """The id of each recording; its number where the set has no ids."""
+        if self.utterances is None:
+            return np.arange(len(self)).astype(np.str_)
+        return self.utterances
+
+    @property
     def dimension(self) -> int:
         """The number d of values in a vector."""
         return int(self.vectors.shape[1])

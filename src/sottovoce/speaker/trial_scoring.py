@@ -1,4 +1,4 @@
-"""Scores of listed pairs of embeddings, some pairs at a time.
+"""Scores of listed pairs of embeddings, or of all pairs of recordings, some pairs at a time.
 
 An enrolment of a list is a recording, or a speaker whose recordings are averaged. Labels must agree
 with the speakers of the embeddings, and no recording is compared with itself.
@@ -40,10 +40,12 @@ class ListedEmbeddings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoredPairs:
-    """Scores of some neighbouring pairs of a list."""
+    """Scores of some pairs."""
 
-    rows: slice
-    """Which pairs of the list these are."""
+    enrol: IntArray
+    """Numbers of the enrolments."""
+    trial: IntArray
+    """Numbers of the trials."""
     scores: FloatArray
 
 
@@ -67,12 +69,7 @@ def match_trials(trials: TrialList, enrol: Embeddings, trial: Embeddings) -> Lis
         ``mismatch`` for sets of different dimensions and for labels that contradict the speakers,
         ``not-disjoint`` for a recording that is compared with itself.
     """
-    if enrol.dimension != trial.dimension:
-        raise InputError(
-            f"{trial.origin}: vectors of dimension {trial.dimension}, but {enrol.origin} has "
-            f"{enrol.dimension}; use one encoder for both",
-            code="mismatch",
-        )
+    _check_same_dimension(enrol, trial)
     tried_rows = _rows_of_trials(trial, trials.trial_ids)
     # rows of the enrolment set that are a tried recording, and that recording's row
     same_rows, as_rows = shared_recordings(enrol, trial)
@@ -111,9 +108,55 @@ def score_trials(listed: ListedEmbeddings, linkage: LinkageFunction) -> Iterator
     trials = listed.trials
     for start in range(0, len(trials), PAIRS):
         rows = slice(start, min(start + PAIRS, len(trials)))
-        left = models[trials.enrol[rows]].astype(np.float64)
-        right = tried[trials.trial[rows]].astype(np.float64)
-        yield ScoredPairs(rows, np.einsum("ij,ij->i", left, right))
+        enrol, trial = trials.enrol[rows], trials.trial[rows]
+        left, right = models[enrol].astype(np.float64), tried[trial].astype(np.float64)
+        yield ScoredPairs(enrol, trial, np.einsum("ij,ij->i", left, right))
+
+
+def score_recordings(
+    enrol: Embeddings, trial: Embeddings, linkage: LinkageFunction
+) -> Iterator[ScoredPairs]:
+    """Score each recording of one set against each recording of another (Maouche et al. 2020, §5).
+
+    Parameters
+    ----------
+    enrol, trial : Embeddings
+        The sets; they may be the same. No recording is compared with itself, and two recordings
+        that are on both sides are compared once.
+    linkage : LinkageFunction
+        Turns a pair of vectors into a score.
+
+    Raises
+    ------
+    InputError
+        ``mismatch`` for sets of different dimensions.
+    """
+    _check_same_dimension(enrol, trial)
+    once = np.ones(len(enrol), np.int64)
+    models = linkage.enrol(enrol.vectors, once).astype(np.float64)
+    tried = linkage.trial(trial.vectors, once).astype(np.float64)
+    same_rows, as_rows = shared_recordings(enrol, trial)
+    tried_as = np.full(len(enrol), -1, np.int64)
+    tried_as[same_rows] = as_rows
+    on_both_sides = np.zeros(len(trial), np.bool_)
+    on_both_sides[as_rows] = True
+    numbers = np.arange(len(trial))
+    height = max(1, PAIRS // max(1, len(trial)))
+    for start in range(0, len(enrol), height):
+        rows = np.arange(start, min(start + height, len(enrol)))
+        counted_before = on_both_sides & (numbers <= tried_as[rows][:, None])
+        places, columns = np.nonzero(~counted_before)
+        scores = models[rows] @ tried.T
+        yield ScoredPairs(rows[places], columns, scores[places, columns])
+
+
+def _check_same_dimension(enrol: Embeddings, trial: Embeddings) -> None:
+    if enrol.dimension != trial.dimension:
+        raise InputError(
+            f"{trial.origin}: vectors of dimension {trial.dimension}, but {enrol.origin} has "
+            f"{enrol.dimension}; use one encoder for both",
+            code="mismatch",
+        )
 
 
 def _rows_of_trials(trial: Embeddings, ids: Sequence[str]) -> IntArray:
