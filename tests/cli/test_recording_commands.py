@@ -347,6 +347,51 @@ def test_letters_in_a_row_are_never_released_silently(
     assert "look at 1 place in 1 utterance" in printed and "letters in a row" in printed
 
 
+def test_a_review_on_the_command_line(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Propose, decide, export; the same decisions give the same bytes, and say who decided."""
+    audio, text = recording(corpus, tmp_path)
+    words = Path(text).read_text().split()
+    command = ["anonymise", "recording", audio, text]
+    more = ["--purpose", "acoustic", "--in-house", "--voice", "none", "--reproducible", "3"]
+    proposal, reviewed = tmp_path / "proposal.json", tmp_path / "reviewed.json"
+    assert run([*command, "--propose", str(proposal), *more]) == 0
+    printed = capsys.readouterr()
+    assert "by models" in printed.out and "as private as the texts" in printed.err
+    assert not any(word.strip(".,").lower() in proposal.read_text().lower() for word in words[-2:])
+    assert run([*command, "--propose", str(proposal), *more]) == 2
+    content = json.loads(proposal.read_text())
+    (document,) = content["documents"]
+    first = {**document["decisions"][0], "mask": False, "by": "person"}
+    start = Path(text).read_text().index(words[0])
+    mine = {"start": start, "end": start + len(words[0]), "kind": "MISC", "mask": True}
+    document["decisions"] = [{**mine, "by": "person"}, first, *document["decisions"][1:]]
+    document["stretches"] = [{"start": 0.0, "end": 0.05}]
+    reviewed.write_text(json.dumps(content))
+    for name in ("a", "b"):
+        decided = [str(tmp_path / name), "--decisions", str(reviewed), *more, "--json"]
+        assert run([*command, *decided]) == 0
+        counts = json.loads(capsys.readouterr().out)["decided"]
+        assert counts["person"] == 2 and counts["kept_by_person"] == 1 and counts["model"] >= 1
+        record = json.loads((tmp_path / name / "export.json").read_text())
+        assert record["decided"] == counts
+    exported = [
+        {path.name: path.read_bytes() for path in (tmp_path / name).rglob("*.*")} for name in "ab"
+    ]
+    assert exported[0] == exported[1]
+    (line,) = read_manifest(tmp_path / "a").utterances
+    kept = Path(text).read_text()[first["start"] : first["end"]]
+    assert kept in line.transcript and words[0] not in line.transcript.split()
+    Path(text).write_text(Path(text).read_text() + " and more")
+    assert run([*command, str(tmp_path / "c"), "--decisions", str(reviewed), *more]) == 2
+    assert "have changed since they were reviewed" in capsys.readouterr().err
+    text_export = ["--purpose", "text", "--in-house", "--decisions", str(reviewed)]
+    Path(text).write_text(" ".join(words))
+    assert run([*command, str(tmp_path / "d"), *text_export]) == 2
+    assert "mark the words too" in capsys.readouterr().err
+
+
 def test_textgrid_by_hand() -> None:
     """Intervals without gaps, quotes doubled, as Praat's manual asks."""
     word = TimedWord('"a"', 0.1, 0.3, phones=(TimedPhone("AH", "ʌ", 0.1, 0.3),))

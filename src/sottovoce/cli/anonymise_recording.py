@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 import click
 
 from sottovoce.cli.align import open_transcribed
+from sottovoce.cli.decisions import decision_options, write_proposal
 from sottovoce.cli.options import JsonCommand, json_option, progress_bar
 from sottovoce.cli.recording_outcome import Outcome
 from sottovoce.cli.secrets import find_secret, secret_file, secret_options
 
 if TYPE_CHECKING:
-    from sottovoce.anonymise.recording.export import Purpose
     from sottovoce.anonymise.recording.mask import MaskSettings, MaskSound
     from sottovoce.anonymise.recording.private_words import Finder
+    from sottovoce.anonymise.recording.release import Purpose
     from sottovoce.anonymise.recording.secure import AlignedRecording
     from sottovoce.anonymise.recording.verification import Verifier
 
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     help="Words or phrases to be masked, one a line.",
 )
 @click.option("--only-words", is_flag=True, help="Mask the words of --words only.")
+@decision_options
 @click.option("--lang", default="en", show_default=True, help="Language, if the corpus has none.")
 @click.option("--voice", default="mcadams", show_default=True, help="Voice method, or none.")
 @click.option(
@@ -99,6 +101,8 @@ def command(
     purpose: Purpose,
     words: Path | None,
     only_words: bool,
+    decisions_path: Path | None,
+    propose: Path | None,
     lang: str,
     voice: str,
     how: MaskSound,
@@ -126,7 +130,11 @@ def command(
     A dialogue (a speaker's session, or the column "dialogue" of the corpus) can be exported for one
     purpose only, since speech and text together show which private words were missed. A ledger
     remembers the exports; it recognises a dialogue by its words, its sound and its name.
+
+    For a review, --propose FILE writes what would be masked, and no OUT; the service's page shows
+    and changes such a file, and --decisions FILE exports with it.
     """
+    from sottovoce.anonymise.decisions import read_decisions
     from sottovoce.anonymise.recording.export import export_corpus
     from sottovoce.anonymise.recording.ledger import Ledger, default_ledger
     from sottovoce.anonymise.recording.private_words import (
@@ -134,12 +142,13 @@ def command(
         read_words,
         replace_with,
     )
+    from sottovoce.anonymise.recording.review import propose_decisions
     from sottovoce.anonymise.recording.secure import Settings
     from sottovoce.anonymise.recording.slice import check_seconds
     from sottovoce.anonymise.voice import make_method
     from sottovoce.core.atomic_directory import delete_on_failure
 
-    source, text, target = _split_paths(paths)
+    source, text, target = _split_paths(paths, with_target=propose is None)
     if seconds is not None:
         check_seconds(seconds)
     masking = _mask_settings(how, length, strict)
@@ -152,6 +161,14 @@ def command(
     corpus = open_transcribed(source, text)
     if voice != "none":
         make_method(voice)  # an unknown method is refused before a secret is written
+    decisions = read_decisions(decisions_path) if decisions_path else None
+    if propose is not None:
+        finder = None if only_words else detect_private
+        proposed = propose_decisions(
+            corpus, finder=finder, listed=listed, lang=lang, decisions=decisions
+        )
+        write_proposal(propose, proposed, json_to)
+        return 0
     languages = {utterance.language or lang for utterance in corpus}
     finder = None if only_words else detect_private
     verifier = _make_verifier(recogniser, languages, finder) if verify else None
@@ -169,6 +186,7 @@ def command(
             settings=settings,
             finder=finder,
             listed=listed,
+            decisions=decisions,
             method=None if voice == "none" else make_method(voice, drawn.secret),
             replace=replace_with(lang, drawn.secret, strategy) if purpose == "text" else None,
             lang=lang,
@@ -186,13 +204,16 @@ def command(
     return outcome.exit_code
 
 
-def _split_paths(paths: tuple[Path, ...]) -> tuple[Path, Path | None, Path]:
-    """Return source, text and target."""
-    if len(paths) == 2:
-        return paths[0], None, paths[1]
-    if len(paths) == 3:
-        return paths
-    raise click.UsageError("name AUDIO, its TEXT and OUT, or a CORPUS with transcripts and OUT")
+def _split_paths(paths: tuple[Path, ...], *, with_target: bool) -> tuple[Path, Path | None, Path]:
+    """Return source, text and target; without a target it is the source."""
+    sources = paths[:-1] if with_target else paths
+    if len(sources) not in (1, 2):
+        raise click.UsageError(
+            "name AUDIO, its TEXT and OUT, or a CORPUS with transcripts and OUT"
+            if with_target
+            else "--propose writes no OUT: name AUDIO and its TEXT, or a CORPUS with transcripts"
+        )
+    return sources[0], sources[1] if len(sources) == 2 else None, paths[-1]
 
 
 def _mask_settings(how: MaskSound, length: str, strict: bool) -> MaskSettings:

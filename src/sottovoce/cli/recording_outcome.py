@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from sottovoce.cli.decisions import describe_counts
 from sottovoce.cli.options import write_json
 
 if TYPE_CHECKING:
     from sottovoce.anonymise.keys import Secret
-    from sottovoce.anonymise.recording.export import Export
     from sottovoce.anonymise.recording.leak_measures import Rate, WordErrors
     from sottovoce.anonymise.recording.missed_words import Place
+    from sottovoce.anonymise.recording.release import Export
     from sottovoce.anonymise.recording.verification import Verification, Verifier
 
 MAX_NAMED_PLACES = 10
@@ -125,6 +126,7 @@ def print_export(result: Export, target: Path) -> None:
         f"{result.masked_words:,} words masked ({result.doubtful_words:,} of them in doubt), "
         f"{len(result.withheld):,} utterances withheld"
     )
+    click.echo(describe_counts(result.decided))
     if result.withheld:
         click.echo(f"what was withheld, and why: {target}.withheld.csv")
 

@@ -19,7 +19,7 @@ from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.recording import closed_set, verification
 from sottovoce.anonymise.recording import secure as secure_module
 from sottovoce.anonymise.recording.align import UnalignedError
-from sottovoce.anonymise.recording.export import Export, export_corpus
+from sottovoce.anonymise.recording.export import export_corpus
 from sottovoce.anonymise.recording.leak_measures import (
     Rate,
     correlation,
@@ -41,6 +41,7 @@ from sottovoce.anonymise.recording.private_words import (
     read_words,
     replace_with,
 )
+from sottovoce.anonymise.recording.release import Export
 from sottovoce.anonymise.recording.secure import Settings, doubtful_parts, find_doubt
 from sottovoce.anonymise.recording.slice import SliceSettings, slice_corpus
 from sottovoce.anonymise.recording.verification import Verifier

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.recording import ledger as ledger_module
 from sottovoce.anonymise.recording import secure as secure_module
-from sottovoce.anonymise.recording.export import Export, export_corpus
+from sottovoce.anonymise.recording.export import export_corpus
 from sottovoce.anonymise.recording.ledger import (
     AlreadyExportedError,
     Dialogue,
@@ -32,6 +32,7 @@ from sottovoce.anonymise.recording.ledger import (
     Name,
     dialogue_names,
 )
+from sottovoce.anonymise.recording.release import Export
 from sottovoce.anonymise.recording.secure import Settings
 from sottovoce.anonymise.recording.word_times import Alignment, TimedWord
 from sottovoce.core.errors import InputError

@@ -21,6 +21,8 @@ from sottovoce.core.types import Audio, FloatArray
 MaskSound = Literal["silence", "noise", "beep", "cut"]
 
 BEEP_HZ = 1000.0
+LIST_RULE = "list"
+"""Rule of words that the user listed."""
 PAUSE_PADS = 3
 """Where there is a pause beside a word, the mask reaches this many pads into it."""
 
@@ -65,6 +67,8 @@ class Target:
     last: int
     label: str = "PRIVATE"
     """Why they are masked, such as ``PER``."""
+    rule: str = LIST_RULE
+    """What found them, such as ``tagger spoken``."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,6 +65,8 @@ class HeardRecording:
     """Keys of the words of the transcript that were not masked."""
     masked: frozenset[str]
     """Keys of the words of the transcript that were masked."""
+    accepted: frozenset[str]
+    """Keys of the words that a person decided to release."""
 
 
 def locate_heard(secured: Secured, text: str) -> HeardRecording:
@@ -100,7 +102,23 @@ def locate_heard(secured: Secured, text: str) -> HeardRecording:
         words.append(HeardWord(token, start, max(start, end)))
     hidden = {word_key(times[i].text) for i, word in enumerate(masked) if word is None}
     return HeardRecording(
-        secured.utterance.id, secured.lang, text, tuple(words), frozenset(keys), frozenset(hidden)
+        secured.utterance.id,
+        secured.lang,
+        text,
+        tuple(words),
+        kept=frozenset(keys),
+        masked=frozenset(hidden),
+        accepted=_accepted(secured),
+    )
+
+
+def _accepted(secured: Secured) -> frozenset[str]:
+    """Return the keys of the words that a person decided to release."""
+    released = [d for d in secured.decisions if d.by == "person" and not d.mask]
+    return frozenset(
+        word_key(token.text)
+        for token in spoken_words(secured.utterance.transcript)
+        if any(token.start < d.end and d.start < token.end for d in released)
     )
 
 
@@ -132,8 +150,14 @@ def find_missed(recordings: Sequence[HeardRecording], finder: Finder | None) -> 
         for span in private:
             touched = [i for i, t in enumerate(tokens) if t.start < span.end and span.start < t.end]
             runs += [(touched[0], touched[-1], "private-word")] if touched else []
-        places += _places(recording, runs)
+        places += _places(recording, [run for run in runs if not _is_accepted(recording, run)])
     return places
+
+
+def _is_accepted(recording: HeardRecording, run: tuple[int, int, Reason]) -> bool:
+    """Tell whether a person decided to release all words of a run."""
+    words = recording.words[run[0] : run[1] + 1]
+    return all(word_key(word.token.text) in recording.accepted for word in words)
 
 
 def _heard_again(recording: HeardRecording, masked: Collection[str]) -> list[int]:
@@ -161,11 +185,13 @@ def spelled_in_release(secured: Secured) -> list[Place]:
     secured : Secured
         The recording.
     """
-    times = secured.alignment.words
+    times, accepted = secured.alignment.words, _accepted(secured)
     kept = [i for i, word in enumerate(secured.masked.words) if word is not None]
+    words = [times[index].text for index in kept]
     return [
         Place(secured.utterance.id, times[kept[first]].start, times[kept[last]].end, "letters")
-        for first, last in letter_runs([times[index].text for index in kept])
+        for first, last in letter_runs(words)
+        if not {word_key(word) for word in words[first : last + 1]} <= accepted
     ]
 
 

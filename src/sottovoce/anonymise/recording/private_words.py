@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sottovoce.anonymise.keys import Secret
-from sottovoce.anonymise.recording.mask import Target
+from sottovoce.anonymise.recording.mask import LIST_RULE, Target
 from sottovoce.anonymise.recording.words import Token, spoken_words, word_key
 from sottovoce.core.errors import InputError
 from sottovoce.corpus.reading import numbered_lines
@@ -20,6 +20,8 @@ class TextSpan(NamedTuple):
     end: int
     label: str
     """Why, such as ``PER``."""
+    rule: str = LIST_RULE
+    """What found them, such as ``tagger spoken``."""
 
 
 Finder = Callable[[Sequence[str], Sequence[str]], Sequence[Sequence[TextSpan]]]
@@ -93,7 +95,8 @@ def detect_private(texts: Sequence[str], langs: Sequence[str]) -> list[list[Text
         findings = detector.find([_uncapitalised(texts[index]) for index in indices])
         for index, text_findings in zip(indices, findings, strict=True):
             spans[index] = [
-                TextSpan(finding.start, finding.end, finding.kind) for finding in text_findings
+                TextSpan(finding.start, finding.end, finding.kind, finding.rule)
+                for finding in text_findings
             ]
     return spans
 
@@ -140,11 +143,12 @@ def find_targets(
     """
     tokens = [spoken_words(text) for text in texts]
     spans = finder(texts, langs) if finder else [()] * len(texts)
-    detected = [_touched_words(*pair) for pair in zip(tokens, spans, strict=True)]
-    phrases = {_keys(spoken_words(phrase)): LISTED for phrase in listed}
+    detected = [touched_words(*pair) for pair in zip(tokens, spans, strict=True)]
+    phrases = {_keys(spoken_words(phrase)): (LISTED, LIST_RULE) for phrase in listed}
     for words, targets in zip(tokens, detected, strict=True):
         for target in targets:
-            _add_phrase(phrases, _keys(words[target.first : target.last + 1]), target.label)
+            keys = _keys(words[target.first : target.last + 1])
+            _add_phrase(phrases, keys, (target.label, target.rule))
     phrases.pop((), None)
     return [
         _shortest_first([*targets, *_occurrences(words, phrases)])
@@ -152,13 +156,21 @@ def find_targets(
     ]
 
 
-def _touched_words(words: Sequence[Token], spans: Sequence[TextSpan]) -> list[Target]:
-    """Return the words that private characters touch, if only in part."""
+def touched_words(words: Sequence[Token], spans: Sequence[TextSpan]) -> list[Target]:
+    """Return the words that private characters touch, if only in part.
+
+    Parameters
+    ----------
+    words : sequence of Token
+        The spoken words of a text.
+    spans : sequence of TextSpan
+        Private characters of it.
+    """
     targets = []
-    for start, end, label in spans:
+    for start, end, label, rule in spans:
         touched = [i for i, word in enumerate(words) if word.start < end and start < word.end]
         if touched:
-            targets.append(Target(touched[0], touched[-1], label))
+            targets.append(Target(touched[0], touched[-1], label, rule))
     return targets
 
 
@@ -166,18 +178,22 @@ def _keys(words: Sequence[Token]) -> tuple[str, ...]:
     return tuple(word_key(word.text) for word in words)
 
 
-def _add_phrase(phrases: dict[tuple[str, ...], str], keys: tuple[str, ...], label: str) -> None:
-    phrases.setdefault(keys, label)
+_Phrases = dict[tuple[str, ...], tuple[str, str]]
+"""Label and rule of phrases, by the keys of their words."""
+
+
+def _add_phrase(phrases: _Phrases, keys: tuple[str, ...], origin: tuple[str, str]) -> None:
+    phrases.setdefault(keys, origin)
     for key in keys:
         if key not in FUNCTION_WORDS:
-            phrases.setdefault((key,), label)
+            phrases.setdefault((key,), origin)
 
 
-def _occurrences(words: Sequence[Token], phrases: dict[tuple[str, ...], str]) -> list[Target]:
+def _occurrences(words: Sequence[Token], phrases: _Phrases) -> list[Target]:
     """Find the phrases in a text; the parts of a word with hyphens count as words too."""
     keys = _keys(words)
     targets = [
-        Target(start, start + size - 1, phrases[keys[start : start + size]])
+        Target(start, start + size - 1, *phrases[keys[start : start + size]])
         for size in {len(phrase) for phrase in phrases}
         for start in range(len(keys) - size + 1)
         if keys[start : start + size] in phrases
@@ -185,7 +201,7 @@ def _occurrences(words: Sequence[Token], phrases: dict[tuple[str, ...], str]) ->
     for index, key in enumerate(keys):
         parts = [part for part in key.replace("/", "-").split("-") if (part,) in phrases]
         if "-" in key and parts:
-            targets.append(Target(index, index, phrases[(parts[0],)]))
+            targets.append(Target(index, index, *phrases[(parts[0],)]))
     return targets
 
 
@@ -222,13 +238,13 @@ def replace_with(lang: str, secret: Secret, strategy: str = DEFAULT_STRATEGY) ->
         dialogue = str(dialogues)
         private = [_entity_spans(*pair) for pair in zip(texts, targets, strict=True)]
         for index, (text, spans) in enumerate(zip(texts, private, strict=True)):
-            findings = [Finding(*span, 1.0, "recording") for span in spans]
+            findings = [Finding(*span[:3], 1.0, span.rule) for span in spans]
             replacer.note_full_names(text, findings, dialogue, str(index))
         result = []
         for index, (text, spans) in enumerate(zip(texts, private, strict=True)):
             values = [
-                replacer(text[start:end], label, dialogue, str(index))
-                for start, end, label in spans
+                replacer(text[span.start : span.end], span.label, dialogue, str(index))
+                for span in spans
             ]
             result.append(_substitute(text, spans, values))
         return result
@@ -239,33 +255,40 @@ def replace_with(lang: str, secret: Secret, strategy: str = DEFAULT_STRATEGY) ->
 def _entity_spans(text: str, targets: Sequence[Target]) -> list[TextSpan]:
     """Return private words as characters; listed words become the entity type MISC."""
     return [
-        TextSpan(start, end, "MISC" if label == LISTED else label)
-        for start, end, label in _text_spans(text, targets)
+        span._replace(label="MISC") if span.label == LISTED else span
+        for span in text_spans(text, targets)
     ]
 
 
-def _text_spans(text: str, targets: Sequence[Target]) -> list[TextSpan]:
-    """Return private words as characters; consecutive words with the same label are one span."""
+def text_spans(text: str, targets: Sequence[Target]) -> list[TextSpan]:
+    """Return private words as characters; consecutive words with the same label are one span.
+
+    Parameters
+    ----------
+    text : str
+        A transcript.
+    targets : sequence of Target
+        Its private words; where two overlap, the label of the later one counts.
+    """
     words = spoken_words(text)
-    labels = {
-        index: target.label for target in targets for index in range(target.first, target.last + 1)
-    }
+    by_word = {i: target for target in targets for i in range(target.first, target.last + 1)}
     spans: list[TextSpan] = []
     previous = -2
-    for index in sorted(labels):
-        if spans and index == previous + 1 and labels[index] == labels[previous]:
-            spans[-1] = TextSpan(spans[-1].start, words[index].end, labels[index])
+    for index in sorted(by_word):
+        label, rule = by_word[index].label, by_word[index].rule
+        if spans and index == previous + 1 and label == spans[-1].label:
+            spans[-1] = spans[-1]._replace(end=words[index].end)
         else:
-            spans.append(TextSpan(words[index].start, words[index].end, labels[index]))
+            spans.append(TextSpan(words[index].start, words[index].end, label, rule))
         previous = index
     return spans
 
 
 def _substitute(text: str, spans: Sequence[TextSpan], values: Sequence[str | None]) -> str:
     result, position = "", 0
-    for (start, end, _), value in zip(spans, values, strict=True):
+    for span, value in zip(spans, values, strict=True):
         if value is None:
             raise AssertionError("with probability 1 every private word is replaced")
-        result += text[position:start] + value
-        position = end
+        result += text[position : span.start] + value
+        position = span.end
     return result + text[position:]

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from sottovoce.anonymise.decisions import Decision
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.recording.align import UnalignedError, align
 from sottovoce.anonymise.recording.mask import (
@@ -80,6 +81,8 @@ class Secured:
     """Without the masked words."""
     doubtful_words: int = 0
     """Words that were masked because they are not surely what the text says."""
+    decisions: tuple[Decision, ...] = ()
+    """What was decided on the transcript, if there was a review."""
 
 
 def secure(
