@@ -18,7 +18,7 @@ from audit_case import findings_in
 from numpy.typing import NDArray
 
 from sottovoce.findings import AuditFindings, TrialListDescription
-from sottovoce.report import audit_details
+from sottovoce.report import listening
 from sottovoce.report.audit import render
 from sottovoce.report.audit_tables import exceeded_by
 from sottovoce.report.audit_verdicts import WEAK
@@ -203,19 +203,19 @@ def test_ids_are_unique(read: Reader) -> None:
 def test_recordings_are_bounded_and_can_be_left_out(
     case: tuple[AuditFindings, Path], page: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert page.count("<audio") == 2 * 2 * audit_details.PAIRS
-    assert sum(map(len, re.findall(r'src="(data:[^"]*)"', page))) <= audit_details.BUDGET
+    assert page.count("<audio") == 2 * 2 * listening.PAIRS
+    assert sum(map(len, re.findall(r'src="(data:[^"]*)"', page))) <= listening.BUDGET
     silent = render(*case, audio=False)
     assert "<audio" not in silent and 'id="listen"' not in silent and "#listen" not in silent
-    monkeypatch.setattr(audit_details, "BUDGET", 60_000)
-    short = audit_details.listening(case[0].anonymisers, case[1])
+    monkeypatch.setattr(listening, "BUDGET", 60_000)
+    short = listening.listening(case[0].anonymisers, case[1])
     assert sum(map(len, short.values())) < 70_000
     assert any("left out to keep the page small" in players for players in short.values())
 
 
 def test_a_recording_is_cut_after_some_seconds(case: tuple[AuditFindings, Path]) -> None:
-    players = audit_details.listening(case[0].anonymisers, case[1])["bend(by=0.8)"]
-    seconds = [len(samples) / audit_details.RATE for samples in played(players)]
+    players = listening.listening(case[0].anonymisers, case[1])["bend(by=0.8)"]
+    seconds = [len(samples) / listening.RATE for samples in played(players)]
     assert seconds == [6.0, 6.0, 0.5, 0.5, 0.5, 0.5]
 
 
@@ -229,7 +229,7 @@ def test_a_recording_that_is_gone_is_said(case: tuple[AuditFindings, Path]) -> N
     findings, folder = case
     anonymiser = findings.anonymisers[0]
     example = replace(anonymiser.examples[0], anonymised="speech/gone.wav")
-    players = audit_details.listening([replace(anonymiser, examples=(example,))], folder)
+    players = listening.listening([replace(anonymiser, examples=(example,))], folder)
     assert "Cannot be played" in players["bend(by=0.8)"]
     assert "gone.wav" in players["bend(by=0.8)"]
 
@@ -244,7 +244,7 @@ def test_an_utterance_inside_a_longer_recording_is_played_alone(
     findings, folder = case
     anonymiser = findings.anonymisers[0]
     example = replace(anonymiser.examples[0], start=start, end=end)
-    players = audit_details.listening([replace(anonymiser, examples=(example,))], folder)
+    players = listening.listening([replace(anonymiser, examples=(example,))], folder)
     original, _ = played(players["bend(by=0.8)"])
     recording, rate = soundfile.read(example.original)
     first = round((start or 0.0) * rate)

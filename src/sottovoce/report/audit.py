@@ -16,12 +16,7 @@ from sottovoce.findings import (
     Reidentification,
     RowsComparison,
 )
-from sottovoce.report.audit_details import (
-    attack_details,
-    listening,
-    methods_section,
-    provenance_section,
-)
+from sottovoce.report.audit_details import attack_details, provenance_section
 from sottovoce.report.audit_tables import EER_WARNING, exceeded_by, limits_table, summary_table
 from sottovoce.report.audit_verdicts import (
     WEAK,
@@ -48,6 +43,8 @@ from sottovoce.report.html import (
     joined,
     mark,
 )
+from sottovoce.report.listening import listening
+from sottovoce.report.methods import methods_section
 from sottovoce.report.utility import tradeoff_panels, utility_notes, utility_table
 from sottovoce.report.verdicts import headline_point
 
