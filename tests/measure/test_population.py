@@ -17,6 +17,7 @@ from sottovoce.measure.population import (
     LOWEST,
     Scoring,
     Trials,
+    all_populations,
     by_speaker,
     check_dimensions,
     default_populations,
@@ -262,11 +263,20 @@ def test_means_by_speaker_are_in_order_of_speakers(who: list[int], seed: int) ->
 
 
 def test_default_populations_double_up_to_everybody() -> None:
-    assert default_populations(7) == [7]
-    assert default_populations(20) == [20]
-    assert default_populations(21) == [20, 21]
-    assert default_populations(100) == [20, 40, 80, 100]
+    assert default_populations(1) == []
+    assert default_populations(7) == [2, 5, 7]
+    assert default_populations(20) == [2, 5, 10, 20]
+    assert default_populations(21) == [2, 5, 10, 20, 21]
+    assert default_populations(100) == [2, 5, 10, 20, 40, 80, 100]
     assert default_populations(22_024)[-2:] == [20_480, 22_024]
+
+
+def test_all_populations_are_every_size_or_200_of_them() -> None:
+    assert all_populations(2) == [2]
+    assert all_populations(200) == list(range(2, 201))
+    many = all_populations(22_024)
+    assert many == sorted(set(many)) and len(many) <= 200
+    assert (many[0], many[-1]) == (2, 22_024)
 
 
 def test_different_dimensions_and_single_speakers_are_refused() -> None:

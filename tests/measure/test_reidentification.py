@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,13 @@ import pytest
 from error_codes import raises_code
 
 from sottovoce.core.errors import InputError, SottovoceError, TooFewError
-from sottovoce.findings import CurvePoint, Reidentification, SpeakerRisk, most_exposed
+from sottovoce.findings import (
+    CurvePoint,
+    LinkabilityBySize,
+    Reidentification,
+    SpeakerRisk,
+    most_exposed,
+)
 from sottovoce.measure import population
 from sottovoce.measure.identification import top_k
 from sottovoce.measure.isolation import LITERAL_DRAWS
@@ -292,7 +298,7 @@ def test_json_of_the_result() -> None:
     for curve in CURVES:
         points = printed[curve]
         assert [(p["length"], p["population"]) for p in points] == [
-            (length, size) for length in (1, 2) for size in (20, 30)
+            (length, size) for length in (1, 2) for size in (2, 5, 10, 20, 30)
         ]
         for point in points:
             assert {"length", "population", "value", "chance", "low", "high"} <= set(point)
@@ -325,6 +331,48 @@ def test_json_of_the_result() -> None:
         for length in (1, 2)
     ]
     assert printed["notes"] == []
+
+
+def test_linkability_by_size_is_the_mean_over_all_populations() -> None:
+    known, released = voices(6, 4)
+    settings = ReidentificationSettings(lengths=(1,), confidence=0.9)
+    result = reidentify(known, released, settings=settings)
+    (by_size,) = result.by_size
+    assert by_size.populations == (2, 3, 4, 5, 6)
+    models = known.vectors / np.linalg.norm(known.vectors, axis=1, keepdims=True)
+    speakers = sorted(set(names_of(known)))
+    means = np.array(
+        [models[[owner == name for owner in names_of(known)]].mean(axis=0) for name in speakers]
+    )
+    means /= np.linalg.norm(means, axis=1, keepdims=True)
+    trials = released.vectors / np.linalg.norm(released.vectors, axis=1, keepdims=True)
+    for size, value in zip(by_size.populations, by_size.values, strict=True):
+        shares: dict[str, list[float]] = {name: [] for name in speakers}
+        for vector, name in zip(trials, names_of(released), strict=True):
+            scores = means @ vector
+            true = speakers.index(name)
+            crowds = combinations([i for i in range(6) if i != true], size - 1)
+            shares[name].append(
+                float(np.mean([scores[true] > max(scores[list(crowd)]) for crowd in crowds]))
+            )
+        assert value == pytest.approx(np.mean([np.mean(share) for share in shares.values()]))
+    for point in result.linkability:
+        assert by_size.point(point.population) == point
+    assert result.drawn_curve("linkability") == by_size.points
+    assert result.drawn_curve("singling_out") == result.singling_out
+
+
+def test_a_size_between_two_is_that_of_the_smaller_population() -> None:
+    curve = LinkabilityBySize(1, (2, 10, 40), (0.9, 0.5, 0.2))
+    assert [curve.point(size).population for size in (2, 9, 10, 39, 40, 99)] == [
+        2, 2, 10, 10, 40, 40,
+    ]  # fmt: skip
+    assert curve.point(20) == CurvePoint(1, 10, 0.5, 0.1)
+
+
+def test_published_protocols_have_no_curve_over_all_sizes() -> None:
+    for settings in (ReidentificationSettings(core=True), ReidentificationSettings(literal=True)):
+        assert reidentify(*voices(8, 4), settings=replace(settings, lengths=(1,))).by_size == ()
 
 
 def test_without_intervals_there_are_no_ends() -> None:

@@ -167,6 +167,7 @@ class _Run:
             not_tested=NOT_TESTED,
             comparisons=self._comparisons(rows),
             trial_list=self.trial_list,
+            release=self.study.release.limits,
         )
 
     # ------------------------------------------------------------------------------ attacks

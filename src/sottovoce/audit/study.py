@@ -19,6 +19,7 @@ from pydantic import (
     SerializerFunctionWrapHandler,
     field_validator,
     model_serializer,
+    model_validator,
 )
 
 from sottovoce.asr.recogniser import DEFAULT_RECOGNISER
@@ -31,10 +32,12 @@ from sottovoce.audit.limits import Limit
 from sottovoce.core.errors import UsageError
 from sottovoce.core.records import Json, JsonObject
 from sottovoce.corpus.formats import BUILTIN
-from sottovoce.findings import FROZEN
+from sottovoce.findings import FROZEN, ReleaseLimits
 
 PATHS = ("corpus", "train", "trials")
 """Values of a study that are paths, relative to its file."""
+
+DEFAULT_RELEASE = ReleaseLimits()
 
 Value = str | int | float | bool
 Positive = Annotated[int, Field(ge=1)]
@@ -91,6 +94,37 @@ class StudyAttacker(_Strict):
         return self.name if len(content) == 1 else content
 
 
+class StudyRelease(_Strict):
+    """How often people may be found again before the report advises against a release."""
+
+    people: Population = Field(
+        default=DEFAULT_RELEASE.people, description="Circle in which an attacker looks for somebody"
+    )
+    public: float = Field(
+        default=DEFAULT_RELEASE.public,
+        gt=0,
+        lt=1,
+        description="Largest share of recordings that may be linked, for a release to anybody",
+    )
+    bound: float = Field(
+        default=DEFAULT_RELEASE.bound,
+        gt=0,
+        lt=1,
+        description="The same for people who are bound not to look for anybody",
+    )
+
+    @model_validator(mode="after")
+    def _check_order(self) -> StudyRelease:
+        if self.public > self.bound:
+            raise ValueError(f"public {self.public:g} is above bound {self.bound:g}")
+        return self
+
+    @property
+    def limits(self) -> ReleaseLimits:
+        """As the findings hold them."""
+        return ReleaseLimits(self.people, self.public, self.bound)
+
+
 @dataclass(frozen=True, slots=True)
 class PlannedAttack:
     """One attack of a study."""
@@ -132,7 +166,9 @@ class Study(_Strict):
         default_factory=lambda: [1, 3], min_length=1, description="Utterances a conversation"
     )
     populations: list[Population] | None = Field(
-        None, min_length=1, description="Sizes of populations; default 20, 40, … and all speakers"
+        None,
+        min_length=1,
+        description="Sizes of populations; default 2, 5, 10, 20, 40, … and all speakers",
     )
     attributes: list[str] = Field(default_factory=lambda: ["gender"])
     utility: UtilitySettings = UtilitySettings()
@@ -140,6 +176,7 @@ class Study(_Strict):
         default_factory=dict,
         description='Such as {"linkability@population=40,attacker=semi-informed": "< 0.5"}',
     )
+    release: StudyRelease = StudyRelease()
     interval: float = Field(0.95, gt=0, lt=1)
     examples: int = Field(2, ge=0, le=3, description="Pairs of recordings in the report")
     seed: int = Field(0, ge=0)

@@ -8,7 +8,14 @@ from pathlib import Path
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from sottovoce.audit.study import PATHS, Study, StudyAnonymiser, StudyAttacker, UtilitySettings
+from sottovoce.audit.study import (
+    PATHS,
+    Study,
+    StudyAnonymiser,
+    StudyAttacker,
+    StudyRelease,
+    UtilitySettings,
+)
 from sottovoce.core.errors import InputError, UsageError
 from sottovoce.core.records import Json, JsonObject
 from sottovoce.core.registry import did_you_mean
@@ -139,6 +146,7 @@ def _known_keys(place: tuple[int | str, ...]) -> list[str]:
         "attackers": StudyAttacker,
         "similar": StudyAnonymiser,
         "utility": UtilitySettings,
+        "release": StudyRelease,
     }
     group = groups.get(str(place[0]), Study) if place else Study
     return list(group.model_fields)

@@ -151,6 +151,7 @@ class _Verifier:
         findings = self.findings
         lines = compare(findings.name, self.study.name, "name")
         lines += compare(findings.confidence, self.study.interval, "confidence")
+        lines += compare(findings.release, self.study.release.limits, "release")
         trials = self.replay.trials
         description = None if trials is None else describe_trials(trials)
         lines += compare(findings.trial_list, description, "trial_list")

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     help="Instead of both: OUT/ATTACKER of sottovoce attack, with its linkage function.",
 )
 @click.option("--lengths", default="1,3,30", show_default=True, help="Utterances per conversation.")
-@click.option("--populations", help="Population sizes, e.g. 20,1000. [default: 20,40,… to all]")
+@click.option("--populations", help="Sizes, e.g. 20,1000. [default: 2,5,10,20,40,… to all]")
 @click.option("--top", "k", default=20, show_default=True, help="k of top-k.")
 @click.option("--conversations", default=10, show_default=True, help="Most trials per speaker.")
 @click.option("--draws", default=100, show_default=True, help="Random populations in Singling Out.")

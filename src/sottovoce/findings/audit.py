@@ -203,6 +203,25 @@ class LimitResult(Record):
 
 
 @dataclass(frozen=True, slots=True)
+class ReleaseLimits(Record):
+    """How often people may be found again before the report advises against a release.
+
+    They are a choice of whoever releases, not a rule of law. The defaults are those of the release
+    of health data: 0.09, as if an attacker guessed among 11 people, for the public (European
+    Medicines Agency, guidance on Policy 0070), and 0.2, among 5 people, for recipients under
+    contract.
+    """
+
+    people: int = 20
+    """Size of the circle among which an attacker looks for somebody; fewer if the corpus has fewer.
+    A smaller circle makes people easier to find."""
+    public: float = 0.09
+    """Largest share of recordings that may be linked, for a release to anybody."""
+    bound: float = 0.2
+    """The same for a release to people who are bound not to look for anybody."""
+
+
+@dataclass(frozen=True, slots=True)
 class AuditFindings(Record):
     """Everything that an audit found."""
 
@@ -226,6 +245,8 @@ class AuditFindings(Record):
     """Anonymisers under the same attacker, then attackers on the same anonymiser."""
     trial_list: TrialListDescription | None = optional()
     """The list of pairs that score measures rest on, if the study names one."""
+    release: ReleaseLimits = ReleaseLimits()
+    """What the study allows; the decisions of the report are held against it."""
     format: int = field(default=FORMAT)
 
     @property

@@ -29,6 +29,44 @@ class CurvePoint(Record):
 
 
 @dataclass(frozen=True, slots=True)
+class LinkabilityBySize(Record):
+    """Linkability at every population size from 2 to everybody, for one conversation length."""
+
+    length: int
+    """Utterances a conversation."""
+    populations: tuple[int, ...]
+    """Every size, or 200 of them where there are more; the last is everybody."""
+    values: tuple[float, ...]
+    """In the order of ``populations``; guessing gives one in so many."""
+    low: tuple[float, ...] | None = optional()
+    high: tuple[float, ...] | None = optional()
+
+    def point(self, population: int) -> CurvePoint:
+        """Return the value at a population size, or at the next smaller one that is there.
+
+        Parameters
+        ----------
+        population : int
+            At least 2. The smaller population discloses more, so this is no more comforting.
+        """
+        sizes = self.populations
+        i = max((i for i, size in enumerate(sizes) if size <= population), default=0)
+        return CurvePoint(
+            self.length,
+            sizes[i],
+            self.values[i],
+            1 / sizes[i],
+            low=None if self.low is None else self.low[i],
+            high=None if self.high is None else self.high[i],
+        )
+
+    @property
+    def points(self) -> tuple[CurvePoint, ...]:
+        """All sizes as points of a curve."""
+        return tuple(self.point(size) for size in self.populations)
+
+
+@dataclass(frozen=True, slots=True)
 class OpenSetPoint(Record):
     """Verification measures when everybody in a population of this size is a non-mated speaker."""
 
@@ -79,6 +117,9 @@ class Reidentification(Record):
     top_k: tuple[CurvePoint, ...] = ()
     rank_disclosure: tuple[CurvePoint, ...] = ()
     worst_rank_disclosure: tuple[CurvePoint, ...] = ()
+    by_size: tuple[LinkabilityBySize, ...] = ()
+    """Linkability over all population sizes, one a conversation length; empty where populations
+    hold a core, or were drawn."""
     open_set: tuple[OpenSetPoint, ...] = ()
     speakers: tuple[SpeakerRisk, ...] = ()
     """The most exposed first."""
@@ -112,6 +153,18 @@ class Reidentification(Record):
             raise KeyError(name)
         points: tuple[CurvePoint, ...] = getattr(self, name)
         return points
+
+    def drawn_curve(self, name: str) -> tuple[CurvePoint, ...]:
+        """Return the points that a figure draws: every population size where they are known.
+
+        Parameters
+        ----------
+        name : str
+            One of :attr:`CURVES`.
+        """
+        if name == "linkability" and self.by_size:
+            return tuple(point for curve in self.by_size for point in curve.points)
+        return self.curve(name)
 
 
 def most_exposed(risks: Iterable[SpeakerRisk], most: int = 10) -> list[SpeakerRisk]:

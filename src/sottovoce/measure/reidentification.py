@@ -17,6 +17,7 @@ from sottovoce.core.types import FloatArray, Progress, StageProgress
 from sottovoce.findings import (
     CurvePoint,
     ExcludedSpeakers,
+    LinkabilityBySize,
     OpenSetPoint,
     Reidentification,
     SpeakerRisk,
@@ -38,6 +39,7 @@ from sottovoce.measure.literal_protocol import literal_populations
 from sottovoce.measure.population import (
     Scoring,
     Standing,
+    all_populations,
     by_speaker,
     check_dimensions,
     make_conversations,
@@ -145,6 +147,7 @@ class _Study:
         self.enrol, self.trial, self.linkage = enrol, trial, linkage
         self.settings = settings
         self.curves: dict[str, list[CurvePoint]] = {name: [] for name in Reidentification.CURVES}
+        self.by_size: list[LinkabilityBySize] = []
         self.open_set: list[OpenSetPoint] = []
         self.speakers: list[SpeakerRisk] = []
         self.excluded: list[ExcludedSpeakers] = []
@@ -157,6 +160,7 @@ class _Study:
         return Reidentification(
             enrolled_speakers=len(self.enrol.names),
             linkage=self.linkage.name,
+            by_size=tuple(self.by_size),
             open_set=tuple(self.open_set),
             speakers=tuple(self.speakers),
             excluded=tuple(self.excluded),
@@ -257,7 +261,21 @@ class _Study:
                 chance / size,
                 rank_interval(size, size),
             )
+        if not (self.settings.core or self.settings.literal):
+            self.by_size.append(self._linkability_by_size(standing, length))
         self._rank_disclosure(standing, length, sizes)
+
+    def _linkability_by_size(self, standing: Standing, length: int) -> LinkabilityBySize:
+        """The closed form at every size, for figures; it needs no further pass over scores."""
+        sizes = all_populations(standing.models)
+        linked = by_speaker(top_k(standing, sizes), standing.speakers)
+        values = tuple(linked.mean(axis=0).tolist())
+        confidence = self.settings.confidence
+        if confidence is None:
+            return LinkabilityBySize(length, tuple(sizes), values)
+        ends = [share_interval(column, confidence) for column in linked.T]
+        low, high = tuple(end.low for end in ends), tuple(end.high for end in ends)
+        return LinkabilityBySize(length, tuple(sizes), values, low, high)
 
     def _rank_disclosure(self, standing: Standing, length: int, sizes: list[int]) -> None:
         seed = self.settings.seed
@@ -364,7 +382,7 @@ def _open_set(
 
 def _risks(standing: Standing, enrol: Embeddings, length: int) -> list[SpeakerRisk]:
     """Each speaker's risk, the most exposed first."""
-    sizes = np.unique(np.geomspace(2, standing.models, 200).astype(np.int64))
+    sizes = np.array(all_populations(standing.models))
     # a crowd is drawn at random, whoever else is part of every population of the study
     standing = standing.without_core()
     linked = by_speaker(top_k(standing, sizes.tolist()), standing.speakers)

@@ -16,6 +16,7 @@ from sottovoce.findings import (
     Reidentification,
     RowsComparison,
 )
+from sottovoce.report.assessment import assessment_section
 from sottovoce.report.audit_details import attack_details, provenance_section
 from sottovoce.report.audit_tables import EER_WARNING, exceeded_by, limits_table, summary_table
 from sottovoce.report.audit_verdicts import (
@@ -32,7 +33,10 @@ from sottovoce.report.comparisons import (
     rows_comparison_table,
     rows_remarks,
 )
+from sottovoce.report.decision_page import decision_section
+from sottovoce.report.decisions import decide_all
 from sottovoce.report.formats import counted, interval_in_brackets, percent, speech_of_length
+from sottovoce.report.glossary import explained, glossary_section
 from sottovoce.report.html import (
     Content,
     Markup,
@@ -49,13 +53,16 @@ from sottovoce.report.utility import tradeoff_panels, utility_notes, utility_tab
 from sottovoce.report.verdicts import headline_point
 
 CONTENTS = {
+    "decision": "What to do",
     "verdict": "Verdict",
+    "questions": "Questions of the law",
     "numbers": "All attacks",
     "details": "Attack by attack",
     "utility": "What is kept",
     "listen": "Listen",
     "methods": "Methods",
     "provenance": "Provenance",
+    "glossary": "Glossary",
 }
 """Headings of the sections by their ids."""
 
@@ -63,8 +70,8 @@ CARDS = 6
 """Verdicts shown at once; those of further anonymisers are folded."""
 
 SYNTHETIC = (
-    "Synthetic speech: the voices of this study were made by a computer. Its figures show that "
-    "the tools work; they say nothing about people."
+    "Synthetic speech: a computer made the voices of this study. This page shows how a decision "
+    "reads; it is no ground to release recordings of people."
 )
 
 GENDERS = {"f": "women", "m": "men", "": "not stated"}
@@ -88,18 +95,22 @@ def render(findings: AuditFindings, folder: Path, *, audio: bool = True) -> str:
         HTML of one file that fetches nothing; the same findings give the same text.
     """
     players = listening(findings.anonymisers, folder) if audio else {}
+    decisions = decide_all(findings)
     return document(
         f"{findings.name}: what voices still give away",
         _header(findings, audio),
         element(
             "main",
-            _section("verdict", _verdicts(findings), _not_tested(findings), _limits(findings)),
+            _section("decision", decision_section(findings, decisions)),
+            _section("verdict", _verdicts(findings), _limits(findings)),
+            _section("questions", assessment_section(findings, decisions)),
             _section("numbers", _numbers(findings)),
             _section("details", attack_details(findings)),
             _section("utility", _utility(findings)),
             _section("listen", _listen(players)) if players else None,
             _section("methods", methods_section()),
             _section("provenance", provenance_section(findings, folder)),
+            _section("glossary", glossary_section()),
         ),
         element("footer", element("p", f"Written by sottovoce {__version__}.")),
     )
@@ -107,7 +118,7 @@ def render(findings: AuditFindings, folder: Path, *, audio: bool = True) -> str:
 
 def _section(name: str, *content: Content) -> Markup:
     heading = element("h2", CONTENTS[name], id=name)
-    return element("section", heading, *content, aria_labelledby=name)
+    return element("section", heading, *content, id=f"{name}-page", aria_labelledby=name)
 
 
 def _header(findings: AuditFindings, audio: bool) -> Markup:
@@ -176,7 +187,7 @@ def _verdicts(findings: AuditFindings) -> Markup:
     further = cards[CARDS:]
     return joined(
         [
-            element("p", audit_verdict(rows_of), class_="lead"),
+            element("p", explained(audit_verdict(rows_of)), class_="lead"),
             element("div", *cards[:CARDS], class_="verdicts"),
             folded(
                 f"{len(further):,} more anonymisers",
@@ -202,14 +213,18 @@ def _card(findings: AuditFindings, label: str, rows: list[AttackRow]) -> Markup:
     verdict = anonymiser_verdict(rows, originals)
     exceeded = sum(len(exceeded_by(findings, row)) for row in rows)
     limits = mark(f"{counted(exceeded, 'limit')} exceeded", "bad") if exceeded else None
-    doubts = [element("p", mark(WEAK, "doubt")), bullets(verdict.doubts)] if verdict.doubts else []
+    doubts = (
+        [element("p", mark(WEAK, "doubt")), bullets(map(explained, verdict.doubts))]
+        if verdict.doubts
+        else []
+    )
     return element(
         "article",
         element("h3", label, " ", mark("synthetic", "doubt") if findings.synthetic else None),
         element("p", mark(verdict.headline, verdict.kind), " ", limits),
-        element("p", verdict.finding, class_="finding"),
+        element("p", explained(verdict.finding), class_="finding"),
         _gauge(strongest.reidentification, originals),
-        bullets(verdict.further),
+        bullets(map(explained, verdict.further)),
         *doubts,
         class_=f"card {verdict.kind}",
     )
@@ -282,15 +297,6 @@ def _limits(findings: AuditFindings) -> Markup | None:
     )
 
 
-def _not_tested(findings: AuditFindings) -> Markup:
-    return joined(
-        [
-            element("h3", "What was not tested"),
-            bullets(findings.not_tested) or element("p", "The study does not say."),
-        ]
-    )
-
-
 # ---------------------------------------------------------------------------- other sections
 
 
@@ -303,7 +309,7 @@ def _numbers(findings: AuditFindings) -> Markup:
             summary_table(findings).to_html(),
             element("p", "This table scrolls sideways.", class_="soft narrow"),
             element("p", "Small: intervals over speakers.", length, class_="soft"),
-            element("p", EER_WARNING),
+            element("p", explained(EER_WARNING)),
             _comparisons(findings),
         ]
     )
@@ -339,7 +345,7 @@ def _comparison(comparison: RowsComparison) -> Markup:
 
 
 def _utility(findings: AuditFindings) -> Markup:
-    panels = tradeoff_panels(findings)
+    panels = tradeoff_panels(findings)[1:]  # the first is on the first page
     return joined(
         [
             utility_table(findings).to_html(),

@@ -106,7 +106,7 @@ def anonymiser_verdict(rows: Sequence[AttackRow], originals: Reidentification) -
     """
     row = strongest_attack(rows)
     disclosed = any(map(discloses, rows))
-    trusted = _is_trusted(rows)
+    trusted = is_trusted(rows)
     further = [
         attacker_sentence(row),
         *_longer_conversations(row.reidentification.linkability),
@@ -133,8 +133,14 @@ def _conclusion(disclosed: bool, trusted: bool) -> tuple[Kind, str]:
     return "doubt", f"No conclusion; {WEAK}"
 
 
-def _is_trusted(rows: Sequence[AttackRow]) -> bool:
-    """Return whether an attacker of the highest rank has shown that it can attack."""
+def is_trusted(rows: Sequence[AttackRow]) -> bool:
+    """Return whether an attacker of the highest rank has shown that it can attack.
+
+    Parameters
+    ----------
+    rows : sequence of AttackRow
+        At least one attack.
+    """
     highest = max(row.attacker_rank for row in rows)
     return any(row.trust.trustworthy for row in rows if row.attacker_rank == highest)
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
 from sottovoce.findings import (
-    CurvePoint,
     EceCurve,
     NotMeasured,
     Reidentification,
@@ -189,17 +188,16 @@ def population_panels(
     originals : Reidentification, optional
         The same of speech before anonymisation.
     """
-    return [
-        _curve_panel(name, result.curve(name), originals.curve(name) if originals else ())
-        for name in HOW_TO_READ
-        if result.curve(name)
-    ]
+    return [_curve_panel(name, result, originals) for name in HOW_TO_READ if result.curve(name)]
 
 
-def _curve_panel(
-    name: str, points: Sequence[CurvePoint], originals: Sequence[CurvePoint]
-) -> Markup:
+def _curve_panel(name: str, result: Reidentification, reference: Reidentification | None) -> Markup:
+    """A curve over all sizes that were computed, above a table of those that are reported."""
     curve = CURVES[name]
+    points = result.curve(name)
+    originals = () if reference is None else reference.curve(name)
+    drawn = result.drawn_curve(name)
+    drawn_originals = () if reference is None else reference.drawn_curve(name)
     before = {(point.length, point.population): point.value for point in originals}
     rows = [
         (
@@ -223,7 +221,7 @@ def _curve_panel(
         "originals",
     )
     return panel(
-        curve_figure(points, curve, originals=originals),
+        curve_figure(drawn, curve, originals=drawn_originals),
         make_table(f"{curve.label} by number of people", headings, rows),
         HOW_TO_READ[name],
     )

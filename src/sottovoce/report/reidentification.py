@@ -196,7 +196,7 @@ def write_reidentification_figures(result: Reidentification, directory: Path) ->
         Where the files go.
     """
     for name, curve in CURVES.items():
-        points = result.curve(name)
+        points = result.drawn_curve(name)
         if len({point.population for point in points}) > 1:
             write_text(directory / f"{name}.svg", curve_figure(points, curve).svg)
     if len({point.population for point in result.open_set}) > 1:

@@ -206,10 +206,7 @@ def _draw(line: Line, x: Axis, y: Axis) -> list[str]:
     if line.points:
         return [
             *(_mark(line, a, b) for a, b in zip(across, up, strict=True)),
-            *(
-                f'<text x="{a + 7:.1f}" y="{b - 5:.1f}" font-size="11">{escape(label)}</text>'
-                for a, b, label in zip(across, up, line.labels, strict=False)
-            ),
+            *(_mark_label(*place) for place in zip(across, up, line.labels, strict=False)),
         ]
     parts = []
     if line.fill:
@@ -240,6 +237,13 @@ def _mark(line: Line, x: float, y: float) -> str:
     colour, _ = _style(line)
     shape = shapes[line.style % len(shapes)]
     return f'<path d="M{x:.1f} {y:.1f}{shape}" fill="{colour}" fill-opacity="0.6"/>'
+
+
+def _mark_label(x: float, y: float, label: str) -> str:
+    """Write beside a mark, on the side where there is more room."""
+    side, anchor = (-7, "end") if x > WIDTH * 0.6 else (7, "start")
+    place = f'x="{x + side:.1f}" y="{y - 5:.1f}" text-anchor="{anchor}"'
+    return f'<text {place} font-size="12">{escape(label)}</text>'
 
 
 def _style(line: Line) -> tuple[str, str]:

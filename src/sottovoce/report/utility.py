@@ -5,7 +5,7 @@ Srivastava et al. 2022 and the COMPRISE project draw design choices in this way.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sottovoce.findings import (
@@ -30,6 +30,9 @@ FURTHER: tuple[tuple[str, str, NumberFormat], ...] = (
     ("loudness_difference_db", "loudness difference in dB", decimals(2)),
 )
 """Key, heading and number format of utilities that compare each recording with its original."""
+
+MOST_NAMED, LONGEST_NAME = 6, 24
+"""Anonymisers, and letters of their names, that have room beside the marks of a figure."""
 
 # ----------------------------------------------------------------------------------- tables
 
@@ -266,24 +269,39 @@ def _tradeoff_panel(
     choices: Sequence[Choice], kind: UtilityKind, original: Choice | None
 ) -> Markup:
     best = pareto_front(choices, higher_is_better=kind.higher_is_better)
-    numbers = {choice.name: str(i) for i, choice in enumerate(choices, start=1)}
+    labels = _mark_labels(choices)
     everything = [*choices, *([original] if original else [])]
     better = "higher" if kind.higher_is_better else "lower"
     figure = line_chart(
         f"Risk against {kind.label}",
         f"Each mark is an anonymiser: Linkability under the strongest attack on it, and its "
         f"{kind.label} ({better} is better). "
-        + "; ".join(f"{numbers[choice.name]}: {choice.name}" for choice in choices),
+        + "; ".join(_labelled(choice, labels) for choice in choices),
         Axis.nice("Linkability, strongest attack, in %", 0, 105),
         _utility_axis([_scale(kind) * choice.utility for choice in everything], kind),
-        _tradeoff_lines(choices, best, original, kind, numbers),
+        _tradeoff_lines(choices, best, original, kind, labels),
     )
     return panel(
         figure,
-        _tradeoff_table(choices, best, kind, numbers),
-        f"Left is safer; {better} is more useful. Numbers stand for anonymisers, as in the table "
-        "below. The line joins those that no other beats in both.",
+        _tradeoff_table(choices, best, kind, labels),
+        f"Left is safer; {better} is more useful. "
+        "The line joins those that no other beats in both. Numbers, where there are any, stand for "
+        "anonymisers, as in the table below.",
     )
+
+
+def _mark_labels(choices: Sequence[Choice]) -> dict[str, str]:
+    """Return what stands beside each mark: the name, or a number if names take too much room."""
+    names = [choice.name for choice in choices]
+    if len(names) <= MOST_NAMED and max(map(len, names)) <= LONGEST_NAME:
+        return {name: name for name in names}
+    return {name: str(i) for i, name in enumerate(names, start=1)}
+
+
+def _labelled(choice: Choice, labels: Mapping[str, str]) -> str:
+    """Return the name of a choice, after its number if it has one."""
+    label = labels[choice.name]
+    return choice.name if label == choice.name else f"{label}: {choice.name}"
 
 
 def _tradeoff_lines(
@@ -291,7 +309,7 @@ def _tradeoff_lines(
     best: Sequence[Choice],
     original: Choice | None,
     kind: UtilityKind,
-    numbers: dict[str, str],
+    mark_labels: Mapping[str, str],
 ) -> list[Line]:
     """Return the front as a line, and marks for each method and for original speech."""
     scale = _scale(kind)
@@ -305,7 +323,7 @@ def _tradeoff_lines(
     ]
     for method in dict.fromkeys(choice.method for choice in choices):
         selected = [choice for choice in choices if choice.method == method]
-        labels = tuple(numbers[choice.name] for choice in selected)
+        labels = tuple(mark_labels[choice.name] for choice in selected)
         lines.append(_marks(method, selected, scale, len(lines), labels))
     if original is not None:
         lines.append(_marks("original", [original], scale, len(lines), ("original",)))
@@ -332,12 +350,15 @@ def _utility_axis(values: Sequence[float], kind: UtilityKind) -> Axis:
 
 
 def _tradeoff_table(
-    choices: Sequence[Choice], best: Sequence[Choice], kind: UtilityKind, numbers: dict[str, str]
+    choices: Sequence[Choice],
+    best: Sequence[Choice],
+    kind: UtilityKind,
+    labels: Mapping[str, str],
 ) -> Table:
     write = percent_column if kind.is_share else decimals(3)
     rows = [
         (
-            f"{numbers[choice.name]}: {choice.name}",
+            _labelled(choice, labels),
             percent_column(choice.risk),
             write(choice.utility),
             "yes" if choice in best else "no",
