@@ -268,6 +268,16 @@ def test_literal_error_rates_equal_a_slow_definition() -> None:
             assert outcome.rocch_eer[draw, column] == pytest.approx(expected, abs=1e-12)
 
 
+def test_roles_are_swapped_for_singling_out_alone() -> None:
+    first, second = voices(30, 4, noise=1.2, seed=3)
+    asked = replace(QUICK, populations=(5, 30), swap_roles=True)
+    swapped = reidentify(first, second, settings=asked)
+    plain = reidentify(first, second, settings=replace(asked, swap_roles=False))
+    other_way = reidentify(second, first, settings=replace(asked, swap_roles=False))
+    assert swapped.linkability == plain.linkability
+    assert swapped.singling_out == other_way.singling_out != plain.singling_out
+
+
 def test_literal_singling_out_agrees_within_intervals() -> None:
     pair = voices(60, 10, noise=1.2, seed=3)
     settings = ReidentificationSettings(lengths=(1,), populations=(5, 20, 60), draws=40)

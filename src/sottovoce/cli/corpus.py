@@ -1,4 +1,4 @@
-"""``sottovoce corpus``: check and describe a corpus of recordings."""
+"""``sottovoce corpus``: check, describe and select from a corpus of recordings."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ decode_option = click.option(
 
 @click.group(
     epilog="Example: sottovoce corpus check recordings/",
-    short_help="Check and describe a corpus of recordings.",
+    short_help="Check, describe and select from a corpus of recordings.",
 )
 def command() -> None:
-    """Check and describe a corpus of recordings.
+    """Check and describe a corpus of recordings, and select speakers for a population.
 
     A corpus is a folder with manifest.csv, a Kaldi data directory, Lhotse manifests, the tree of
     LibriSpeech, VCTK or Common Voice, or a folder of audio for each speaker.
@@ -93,6 +93,112 @@ def info(path: Path, decode: bool, json_to: str | None) -> None:
         _print_notes(report)
         if report.defects:
             click.echo(f"• {_count(report.n_defects)}, listed by: sottovoce corpus check {path}")
+
+
+@command.command(
+    cls=JsonCommand,
+    epilog="Example: sottovoce corpus select voices/ crowd/ --min-speech 10 --max-speech 120",
+    short_help="Select a population of speakers by net speech and noise.",
+)
+@path_argument
+@click.argument("target", metavar="OUT", type=click.Path(path_type=Path))
+@click.option(
+    "--min-speech",
+    type=click.FloatRange(0),
+    default=10.0,
+    show_default=True,
+    metavar="S",
+    help="Speakers need more than S seconds of speech, pauses not counted.",
+)
+@click.option(
+    "--max-speech",
+    type=click.FloatRange(0),
+    default=120.0,
+    show_default=True,
+    metavar="S",
+    help="Seconds of speech of a speaker that are enrolled, at most.",
+)
+@click.option(
+    "--trial-speech",
+    type=click.FloatRange(0),
+    default=0.0,
+    show_default=True,
+    metavar="S",
+    help="Speakers with more than S seconds of speech beyond those get trials.",
+)
+@click.option(
+    "--trial-speakers",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Draw N of the speakers with trials. [default: all]",
+)
+@click.option(
+    "--min-snr",
+    type=float,
+    metavar="DB",
+    help="Leave out recordings below this signal-to-noise ratio (WADA-SNR). [default: none]",
+)
+@click.option("--gender", type=click.Choice(("f", "m")), help="Only speakers of this gender.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of all random draws."
+)
+@json_option
+def select(
+    path: Path,
+    target: Path,
+    min_speech: float,
+    max_speech: float,
+    trial_speech: float,
+    trial_speakers: int | None,
+    min_snr: float | None,
+    gender: str | None,
+    seed: int,
+    json_to: str | None,
+) -> None:
+    """Select speakers of the corpus at PATH for a population, and list them in the new folder OUT.
+
+    OUT/manifest.csv names the recordings where they are, with the splits enrol and trial, which
+    attack and audit follow; selection.json has limits and counts. No sound is copied. The defaults
+    are those of the COMPRISE study; its population also had --min-snr 75 --gender m --trial-speech
+    180 --trial-speakers 20.
+    """
+    from sottovoce.corpus import open_corpus
+    from sottovoce.corpus.selection import (
+        SelectionRule,
+        measure_speech,
+        select_speakers,
+        write_selection,
+    )
+
+    rule = SelectionRule(
+        enrol_seconds=min_speech,
+        enrol_most=max_speech,
+        trial_seconds=trial_speech,
+        trial_speakers=trial_speakers,
+        lowest_snr=min_snr,
+        gender=gender or "",
+        seed=seed,
+    )
+    corpus = open_corpus(path)
+    with progress_bar("listening") as progress:
+        amounts, unreadable = measure_speech(corpus, progress=progress)
+    selected = select_speakers(corpus, amounts, rule, unreadable=unreadable)
+    write_selection(selected, rule, target)
+    counts = selected.counts
+    if json_to is not None:
+        origin = provenance([path], **rule.to_dict())
+        write_json({**counts.to_dict(), "provenance": origin}, json_to)
+    if json_to != "-":
+        click.echo(
+            f"{counts.speakers:,} speakers to enrol ({counts.enrol_utterances:,} recordings, "
+            f"{counts.enrol_hours:.2f} h of speech), {counts.trial_speakers:,} with trials "
+            f"({counts.trial_utterances:,} recordings, {counts.trial_hours:.2f} h) in {target}"
+        )
+        click.echo(
+            f"left out: {counts.short_speakers:,} speakers with too little speech, "
+            f"{counts.other_speakers:,} of another gender, {counts.noisy_utterances:,} noisy and "
+            f"{counts.unreadable_utterances:,} unreadable recordings"
+        )
 
 
 def _check(

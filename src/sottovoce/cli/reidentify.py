@@ -47,6 +47,11 @@ if TYPE_CHECKING:
 @click.option("--conversations", default=10, show_default=True, help="Most trials per speaker.")
 @click.option("--draws", default=100, show_default=True, help="Random populations in Singling Out.")
 @click.option("--core", is_flag=True, help="Put all trial speakers into every population.")
+@click.option(
+    "--swap-roles",
+    is_flag=True,
+    help="Singling Out: predicates from --trial, populations from --enrol, as published.",
+)
 @click.option("--literal", is_flag=True, help="Follow the published protocol with its 5 draws.")
 @confidence_options
 @kaldi_options
@@ -63,6 +68,7 @@ def command(
     conversations: int,
     draws: int,
     core: bool,
+    swap_roles: bool,
     literal: bool,
     interval: float,
     no_interval: bool,
@@ -96,6 +102,7 @@ def command(
         conversations=conversations,
         draws=draws,
         core=core,
+        swap_roles=swap_roles,
         literal=literal,
         confidence=None if no_interval else interval,
         seed=seed,

@@ -334,14 +334,17 @@ class _Study:
     def _singling_out(
         self, length: int, rng: np.random.Generator, progress: Progress | None
     ) -> None:
-        """Predicates of enrolled speakers tried on populations of test speakers."""
-        tests = make_conversations(self.trial, length=length, most=VECTORS, rng=rng, at_least=2)
+        """Predicates of enrolled speakers tried on populations of test speakers, or vice versa."""
+        known, unknown = self.enrol, self.trial
+        if self.settings.swap_roles:
+            known, unknown = unknown, known
+        tests = make_conversations(unknown, length=length, most=VECTORS, rng=rng, at_least=2)
         if tests.too_short:
             self.notes.append(
                 f"Singling Out, length {length}: {tests.too_short:,} speakers left out who "
                 "have fewer than two conversations"
             )
-        study = PredicateStudy(self.enrol, self.trial, tests, self.linkage, self.settings, rng)
+        study = PredicateStudy(known, unknown, tests, self.linkage, self.settings, rng)
         isolated = study.isolations(progress)
         for i, size in enumerate(study.sizes):
             self._add(

@@ -33,6 +33,9 @@ class ReidentificationSettings:
     """Random populations in Singling Out."""
     core: bool = False
     """Whether all trial speakers are part of every population, as in the COMPRISE study."""
+    swap_roles: bool = False
+    """Singling Out takes its predicates from the trial set and its populations from the enrolment
+    set, as the published study does with its sets A and B."""
     literal: bool = False
     """Follow the published protocol: 5 draws, one conversation per speaker."""
     confidence: float | None = 0.95
