@@ -79,6 +79,11 @@ def test_paths_are_relative_to_the_file(tmp_path: Path) -> None:
         ("utility: {wers: true}", "did you mean 'wer'"),
         ("utility: {recogniser: moonshine-tinny}", "did you mean 'moonshine-tiny'"),
         ("attackers: [near-informed]", "needs similar"),
+        (
+            "{anonymisers: [mcadams, dar], attackers: [{name: semi-informed, encoder: undone}]}",
+            "encoder undone: not available to the semi-informed attacker: dar declares no inverse",
+        ),
+        ("attackers: [{name: ignorant, encoder: undone}]", "not available to the ignorant"),
         ("limits: {linkability@population=40: 0.5}", "limits.linkability@population=40: "),
         ("limits: {linkability@population=40: below 1}", "is no limit"),
         ("limits: {eer@people=40: '< 1'}", "no condition is called 'people'"),
@@ -114,6 +119,16 @@ def test_a_defect_is_reported_with_its_place(tmp_path: Path, text: str, message:
     line = str(caught.value)
     assert message in line
     assert line.startswith(str(tmp_path)) and "\n" not in line
+
+
+def test_undoing_is_for_those_who_train_on_an_anonymiser_with_an_inverse(tmp_path: Path) -> None:
+    study(tmp_path, "attackers: [{name: semi-informed, encoder: undone}]")
+    chooses = "attackers: [{name: ignorant, encoder: undone, linkage: strongest}]"
+    study(tmp_path, chooses)  # tries what there is
+    similar = "attackers: [{name: near-informed, encoder: undone}]"
+    study(tmp_path, f"{{{similar}, similar: vtln, anonymisers: [dar]}}")
+    with raises_code("unavailable"):
+        study(tmp_path, f"{{{similar}, similar: dar, anonymisers: [vtln]}}")
 
 
 def test_values_can_be_set_from_outside(tmp_path: Path) -> None:

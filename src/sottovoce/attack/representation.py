@@ -36,6 +36,7 @@ from sottovoce.findings import (
 )
 from sottovoce.speaker.encoders import ENCODERS, Encoder, WithoutPauses, make_encoder
 from sottovoce.speaker.linkage import LINKAGES
+from sottovoce.training.encoder import check_extra
 
 WITH_EVIDENCE = "+evidence"
 """End of the name of a representation that has pitch, rhythm, words and the like beside it."""
@@ -70,6 +71,9 @@ class Unavailable:
 
 
 MakeEncoder = Callable[[TrainingSpeech], Encoder | Unavailable]
+Obstacle = Callable[[AnonymiserSpec | None], str]
+"""Says why output of this anonymiser, None for originals, rules a representation out; empty if it
+does not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +85,8 @@ class Representation:
     make: MakeEncoder
     """Makes the encoder. What it trains is kept in the folder of the cache, so that a run that was
     interrupted goes on, and its ``trained_on`` holds the training speakers it has seen."""
+    obstacle: Obstacle = lambda anonymiser: ""
+    """What can be said without any speech, so that a study is refused before hours of work."""
 
 
 def _frozen_encoder(training: TrainingSpeech) -> Encoder:
@@ -95,13 +101,27 @@ def _retrained(training: TrainingSpeech) -> Encoder | Unavailable:
     return WithoutPauses(encoder) if isinstance(training.encoder, WithoutPauses) else encoder
 
 
+def _no_extra(anonymiser: AnonymiserSpec | None) -> str:
+    try:
+        check_extra()
+    except MissingExtraError as error:
+        return str(error)
+    return ""
+
+
+def _no_inverse(anonymiser: AnonymiserSpec | None) -> str:
+    if anonymiser is None:
+        return "this attacker does not train on the output of an anonymiser"
+    if not METHODS[anonymiser.method].card.inverse:
+        return f"{anonymiser.method} declares no inverse"
+    return ""
+
+
 def _undone(training: TrainingSpeech) -> Encoder | Unavailable:
     """Learn to recognise the attacker's own draws, and undo what is recognised."""
     spec = training.anonymiser
-    if spec is None:
-        return Unavailable("this attacker does not train on the output of an anonymiser")
-    if not METHODS[spec.method].card.inverse:
-        return Unavailable(f"{spec.method} declares no inverse")
+    if spec is None or _no_inverse(spec):
+        return Unavailable(_no_inverse(spec))
     methods = [
         make_method(drawn.method, attackers_secret(training.seed, draw), **drawn.settings)
         for draw, drawn in enumerate(drawn_specs(spec, len(training.drawn)), start=1)
@@ -129,9 +149,11 @@ _ESTIMATORS = Step("draws", records_of(DrawEstimator))
 REPRESENTATIONS: dict[str, Representation] = {
     FROZEN: Representation("the encoder as it is", _frozen_encoder),
     "retrained": Representation(
-        "the default encoder, retrained on the attacker's training speech", _retrained
+        "the default encoder, retrained on the attacker's training speech", _retrained, _no_extra
     ),
-    "undone": Representation("the encoder after undoing what the anonymiser did", _undone),
+    "undone": Representation(
+        "the encoder after undoing what the anonymiser did", _undone, _no_inverse
+    ),
 }
 """Representations by name, in the order in which they are tried."""
 
@@ -167,6 +189,32 @@ def check_encoder_word(word: str) -> None:
     if word not in ENCODERS:
         known = [*REPRESENTATIONS, *ENCODERS]
         raise UsageError(did_you_mean("encoder", word, known), code="unknown-name")
+
+
+def check_available(word: str, attacker: Attacker, anonymiser: AnonymiserSpec | None) -> None:
+    """Refuse a representation that an attacker cannot have, before any speech is made.
+
+    Parameters
+    ----------
+    word : str
+        A setting ``encoder``.
+    attacker : Attacker
+        Whose training speech the representation would be made from.
+    anonymiser : AnonymiserSpec or None
+        What makes that training speech; None where it is original.
+
+    Raises
+    ------
+    UsageError
+        With the code ``unavailable``.
+    """
+    reason = REPRESENTATIONS[word].obstacle(anonymiser) if word in REPRESENTATIONS else ""
+    if reason:
+        raise UsageError(_not_available(word, attacker, reason), code="unavailable")
+
+
+def _not_available(word: str, attacker: Attacker, reason: str) -> str:
+    return f"encoder {word}: not available to the {attacker.name} attacker: {reason}"
 
 
 def prepare_candidates(
@@ -220,11 +268,8 @@ def prepare_candidates(
     missing = {} if evidence is None else evidence.missing
     unavailable += [UnavailableRepresentation(*entry) for entry in missing.items()]
     if not speech:
-        raise UsageError(
-            f"encoder {settings.encoder}: not available to the {attacker.name} attacker: "
-            f"{unavailable[0].reason}",
-            code="unavailable",
-        )
+        message = _not_available(settings.encoder, attacker, unavailable[0].reason)
+        raise UsageError(message, code="unavailable")
     return Candidates(tuple(speech), tuple(unavailable), tuple(REPRESENTATIONS))
 
 

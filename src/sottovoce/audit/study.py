@@ -24,7 +24,12 @@ from pydantic import (
 
 from sottovoce.asr.recogniser import DEFAULT_RECOGNISER
 from sottovoce.attack import ATTACKERS, Attacker, AttackSettings
-from sottovoce.attack.representation import REPRESENTATIONS, check_encoder_word, encoder_name
+from sottovoce.attack.representation import (
+    REPRESENTATIONS,
+    check_available,
+    check_encoder_word,
+    encoder_name,
+)
 from sottovoce.attack.score import Over
 from sottovoce.attack.speech import AnonymiserSpec
 from sottovoce.attack.training import BEST, check_linkage_name
@@ -32,7 +37,7 @@ from sottovoce.audit.limits import Limit
 from sottovoce.core.errors import UsageError
 from sottovoce.core.records import Json, JsonObject
 from sottovoce.corpus.formats import BUILTIN
-from sottovoce.findings import FROZEN, ReleaseLimits
+from sottovoce.findings import FROZEN, STRONGEST, ReleaseLimits
 
 PATHS = ("corpus", "train", "trials")
 """Values of a study that are paths, relative to its file."""
@@ -280,7 +285,8 @@ class Study(_Strict):
         Raises
         ------
         UsageError
-            ``unknown-name``, ``out-of-range`` or ``missing-speech``.
+            ``unknown-name``, ``out-of-range``, ``missing-speech``, or ``unavailable`` for a
+            representation that an attacker cannot have.
         """
         from sottovoce.asr.recogniser import RECOGNISERS
 
@@ -297,6 +303,8 @@ class Study(_Strict):
             check_linkage_name(name)
         for word in (self.encoder, *(entry.encoder or FROZEN for entry in self.attackers)):
             check_encoder_word(word)
+        for attack in self.attacks:
+            self._check_available(attack)
         RECOGNISERS[self.utility.recogniser]
         if self.over == "utterance" and self.trials is not None:
             raise UsageError(
@@ -305,6 +313,13 @@ class Study(_Strict):
                 code="conflict",
             )
         self._check_limits()
+
+    def _check_available(self, attack: PlannedAttack) -> None:
+        """Refuse a representation that this attacker does not have, unless it may choose others."""
+        makers = {"attacker": attack.anonymiser, "similar": self.similar_spec}
+        if attack.linkage != STRONGEST:
+            maker = makers.get(attack.attacker.training)
+            check_available(attack.settings.encoder, attack.attacker, maker)
 
     def _check_limits(self) -> None:
         """Refuse limits on what this study does not measure, whatever the corpus is."""
