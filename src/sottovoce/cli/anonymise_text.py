@@ -63,7 +63,7 @@ class _Options:
 @click.option("--lang", default="en", show_default=True, help="en de es fr it lv nl or pt.")
 @click.option("--strategy", default="full", show_default=True, help="See --list.")
 @click.option("--tau", type=float, help="Private if P(not private) < τ; higher finds more.")
-@click.option("--types", help="Private types, e.g. PER,LOC. [default: all but MISC]")
+@click.option("--types", help="Private types, e.g. PER,LOC. [default: all but MISC, SENSITIVE]")
 @click.option(
     "--scope",
     type=click.Choice(["none", "utterance", "document", "corpus"]),

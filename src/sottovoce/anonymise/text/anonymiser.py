@@ -52,7 +52,7 @@ class TextAnonymiser:
     p : float, default 1
         Probability that a value that was found is replaced.
     types : sequence of str, optional
-        Private types; by default all but MISC.
+        Private types; by default all but MISC and SENSITIVE.
     register : {"both", "spoken", "written"}, default "both"
         Taggers of the package that are used.
     deny : mapping of str to str, optional

@@ -19,12 +19,19 @@ from sottovoce.anonymise.text.document_search import (
     search_documents,
     with_findings,
 )
-from sottovoce.anonymise.text.entities import PRIVATE_TYPES, TYPES, Entity, resolve_overlaps
+from sottovoce.anonymise.text.entities import (
+    PRIVATE_TYPES,
+    SENSITIVE,
+    TYPES,
+    Entity,
+    resolve_overlaps,
+)
 from sottovoce.anonymise.text.lexicon import check_language, clitics, lexicon, strip_clitics
 from sottovoce.anonymise.text.masked_text import Finding, MaskedText
 from sottovoce.anonymise.text.patterns import find_spoken, find_written
 from sottovoce.anonymise.text.phrases import PhraseMatcher
 from sottovoce.anonymise.text.source_text import SourceText
+from sottovoce.anonymise.text.special_categories import find_special_categories
 from sottovoce.anonymise.text.taggers import (
     DEFAULT_TAU,
     REGISTERS,
@@ -228,6 +235,8 @@ class Detector:
     ) -> list[Entity]:
         """Combine what taggers, patterns and lists have found in a text."""
         candidates = [*tagged, *find_spoken(words, self.lang)]
+        if SENSITIVE in self.types:
+            candidates += find_special_categories(words, self.lang)
         private = resolve_overlaps([*written, *(e for e in candidates if e.kind in self.types)])
         entities = [e for e in _retype_numbers(private, words) if e.kind in self.types]
         entities = _without_words(entities, self._allowed.covered_words(words))

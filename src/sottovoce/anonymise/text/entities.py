@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-TYPES = ("PER", "LOC", "ORG", "DATE", "TIME", "EMAIL", "PHONE", "URL", "ID", "NUM", "MISC")
+SENSITIVE = "SENSITIVE"
+"""Type of words of the special categories of Art. 9 GDPR, such as health or religion."""
+TYPES = (
+    *("PER", "LOC", "ORG", "DATE", "TIME", "EMAIL", "PHONE", "URL", "ID", "NUM", "MISC"),
+    SENSITIVE,
+)
 """Every entity type: person, place, organisation, …, identifier, long number, other name."""
-PRIVATE_TYPES = tuple(kind for kind in TYPES if kind != "MISC")
+PRIVATE_TYPES = tuple(kind for kind in TYPES if kind not in ("MISC", SENSITIVE))
 """Types that are private by default."""
 LIST_RULE = "list"
 """Rule of entities that were found in a list of phrases."""

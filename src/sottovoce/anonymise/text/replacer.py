@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sottovoce.anonymise.keys import Secret
+from sottovoce.anonymise.text.entities import SENSITIVE
 from sottovoce.anonymise.text.masked_text import Finding
 from sottovoce.anonymise.text.strategies import STRATEGIES, Mention, ReplacementContext
 from sottovoce.anonymise.text.surrogates import Table
@@ -17,6 +18,10 @@ DEFAULT_STRATEGY = "full"
 SCOPES = ("none", "utterance", "document", "corpus")
 """Where the same value gets the same replacement."""
 _NO_SCOPE = SCOPES[0]
+TYPED = "typed"
+_VALUE_STRATEGIES = ("named", "word", "full")
+"""Strategies that put another value in place; there are no values for special categories, whose
+words become their type instead."""
 MIN_CONTRIBUTORS = 5
 """Texts that must share a value of the corpus before it is drawn."""
 MIN_VALUES = 50
@@ -43,7 +48,7 @@ class Replacer:
     corpus_tables: CorpusTables = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        names = {self.strategy, *self.policy.values()}
+        names = {self.strategy, TYPED, *self.policy.values()}
         self._strategies = {name: STRATEGIES[name] for name in names}
         if self.scope not in SCOPES:
             message = did_you_mean("scope", self.scope, list(SCOPES))
@@ -77,7 +82,8 @@ class Replacer:
         kind : str
             Entity type.
         """
-        return self.policy.get(kind, self.strategy)
+        drawn = kind == SENSITIVE and self.strategy in _VALUE_STRATEGIES
+        return self.policy.get(kind, TYPED if drawn else self.strategy)
 
     def note_full_names(
         self, text: str, findings: Sequence[Finding], document: str, utterance: str

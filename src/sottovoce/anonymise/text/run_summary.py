@@ -28,6 +28,7 @@ TYPE_LABELS = {
     "ID": "identifiers, listed phrases (ID)",
     "NUM": "long numbers (NUM)",
     "MISC": "other names (MISC)",
+    "SENSITIVE": "special categories (SENSITIVE)",
 }
 
 

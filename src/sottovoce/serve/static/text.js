@@ -5,7 +5,7 @@ import { SAMPLES } from "./samples.js";
 
 export const KINDS = {
   PER: "person", LOC: "place", ORG: "organisation", DATE: "date", TIME: "time", EMAIL: "e-mail",
-  PHONE: "phone", URL: "address", ID: "identifier", NUM: "number", MISC: "other",
+  PHONE: "phone", URL: "address", ID: "identifier", NUM: "number", MISC: "other", SENSITIVE: "sensitive",
 };
 let strategies = {};
 
