@@ -13,4 +13,4 @@ EXPOSE 5000
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s \
   CMD ["python", "-c", "from urllib.request import urlopen; urlopen('http://127.0.0.1:5000/healthz', timeout=4)"]
 # Inside a container 0.0.0.0 is the container itself; the option -p decides who can reach it.
-CMD ["sottovoce", "serve", "--host", "0.0.0.0", "--port", "5000"]
+CMD ["sottovoce", "serve", "--host", "0.0.0.0", "--port", "5000", "--insecure"]

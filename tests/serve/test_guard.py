@@ -86,8 +86,10 @@ def test_slow_work_is_ended_and_the_next_is_done(narrow: Service) -> None:
     assert answer.status_code == 408
     assert answer.json()["code"] == "timeout"
     short = clip(seconds=0.2)
-    assert narrow.post("/v1/anonymise/voice", data=short).status_code in (200, 408)
-    assert narrow.post("/v1/anonymise/voice", data=short).status_code == 200
+    statuses = [408]  # on a busy machine the new worker may need longer than a second to start
+    while statuses[-1] == 408 and len(statuses) < 20:
+        statuses.append(narrow.post("/v1/anonymise/voice", data=short).status_code)
+    assert statuses[-1] == 200
     assert narrow.app.state.workers.pids != before
 
 
@@ -218,6 +220,7 @@ def test_the_reader_of_forms_writes_nothing_down(
 
 
 def test_the_log_holds_no_data(service: Service, caplog: pytest.LogCaptureFixture) -> None:
+    time.sleep(0.2)  # a line is written after its answer: none of an earlier test may follow
     with caplog.at_level(logging.DEBUG):
         service.post("/v1/anonymise/text?lang=xx", data="Ann Lee of Berlin")
         service.post("/v1/anonymise/text?speaker=Ann", data="Ann Lee of Berlin")

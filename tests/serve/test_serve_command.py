@@ -76,6 +76,11 @@ def test_a_temporary_folder_with_a_long_name_is_one_clear_line(tmp_path: Path) -
         (["--queue", "-1"], UsageError),
         (["--memory-mb", "10"], UsageError),
         (["--audits", "/nowhere"], UsageError),
+        (["--connections", "10"], UsageError),
+        (["--connections", "100000000"], UsageError),
+        (["--uploads-mb", "31"], UsageError),
+        (["--key", "key.pem"], UsageError),
+        (["--certificate", "/nowhere/chain.pem"], InputError),
         (["--token-file", "/nowhere/token"], InputError),
     ],
 )
@@ -83,12 +88,21 @@ def test_wrong_settings_are_refused(words: list[str], error: type[Exception]) ->
     assert isinstance(CliRunner().invoke(command, words).exception, error)
 
 
-def test_an_open_address_is_warned_about(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_open_address_needs_a_token_or_is_warned_about(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     from sottovoce.serve import app
 
     monkeypatch.setattr(app, "run", lambda settings: None)
-    warning = CliRunner().invoke(command, ["--host", "0.0.0.0"]).stderr
-    assert "other machines, without a token" in warning
+    refused = CliRunner().invoke(command, ["--host", "0.0.0.0"]).exception
+    assert isinstance(refused, UsageError) and refused.code == "insecure"
+    warning = CliRunner().invoke(command, ["--host", "0.0.0.0", "--insecure"]).stderr
+    assert "other machines by everybody" in warning and "nothing is encrypted" in warning
+    (tmp_path / "token").write_text("abc")
+    with_token = ["--host", "0.0.0.0", "--token-file", str(tmp_path / "token")]
+    warning = CliRunner().invoke(command, with_token).stderr
+    assert "everybody" not in warning and "nothing is encrypted" in warning
+    assert CliRunner().invoke(command, [*with_token, "--certificate", "chain.pem"]).stderr == ""
     assert CliRunner().invoke(command, []).stderr == ""
 
 

@@ -204,6 +204,11 @@ BAD: list[tuple[str, bytes, int, str, str]] = [
     ("/v1/anonymise/text?lang=xx", b"hello", 400, "unknown-name", "xx"),
     ("/v1/anonymise/text", b"\xff\xfe", 400, "not-utf8", "the text"),
     ("/v1/anonymise/text", b"a" * (1 << 20) + b"a", 400, "too-large", "the text"),
+    ("/v1/anonymise/text?stratgy=redact", b"hello", 400, "unknown-name", "'strategy'"),
+    ("/v1/anonymise/text?strategy=redact&strategy=full", b"hello", 400, "repeated", "twice"),
+    ("/v1/anonymise/voice?sead=7", clip(), 400, "unknown-name", "'seed'"),
+    ("/v1/anonymise/voice?seed=7&seed=8", clip(), 400, "repeated", "'seed'"),
+    ("/v1/measure?onyl=eer", b"score,label\n1,1\n0,0\n", 400, "unknown-name", "'only'"),
     ("/v1/recognise?recogniser=nobody", clip(), 400, "unknown-name", "'nobody'"),
     ("/v1/measure", b"hello", 400, "missing-column", "the scores"),
     ("/v1/measure", b"PK\x03\x04nonsense", 400, "damaged", "the scores"),
@@ -227,6 +232,31 @@ def test_bad_input_is_one_line_with_a_code(
     assert mentioned in line and "\n" not in line
     assert "Traceback" not in line and "/proc" not in line
     assert error["code"] == code
+
+
+@pytest.mark.parametrize("path", ["/v1/anonymise/text", "/v1/anonymise/voice", "/transform"])
+def test_a_form_in_place_of_the_content_is_refused(service: Service, path: str) -> None:
+    """Its boundaries would be taken for words of the text."""
+    answer = service.post(path, files={"text": b"call Ann", "audio": clip()})
+    assert (answer.status_code, answer.json()["code"]) == (400, "unexpected-form")
+
+
+@pytest.mark.parametrize(
+    ("parts", "code"),
+    [
+        (["enrol", "trial", "trian"], "unknown-name"),
+        (["enrol", "trial", "trial"], "repeated"),
+        (["enrol"], "missing-part"),
+    ],
+)
+def test_every_part_of_a_form_is_used(service: Service, parts: list[str], code: str) -> None:
+    answer = service.post("/v1/reidentify", files=[(name, b"x") for name in parts])
+    assert (answer.status_code, answer.json()["code"]) == (400, code)
+
+
+def test_a_catalogue_has_no_parameters(service: Service) -> None:
+    answer = service.get("/v1/methods?name=mcadams")
+    assert (answer.status_code, answer.json()["code"]) == (400, "unknown-name")
 
 
 def test_what_was_found_is_shown_as_a_page(service: Service, vectors: list[bytes]) -> None:

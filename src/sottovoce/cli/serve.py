@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from sottovoce.core.errors import InputError, MissingExtraError
+
+if TYPE_CHECKING:
+    from sottovoce.serve.settings import Settings
 
 
 @click.command(
@@ -27,6 +31,21 @@ from sottovoce.core.errors import InputError, MissingExtraError
     metavar="FILE",
     help="Clients must send the token in FILE (Authorization: Bearer …).",
 )
+@click.option(
+    "--insecure", is_flag=True, help="Let other machines in without a token (see --host)."
+)
+@click.option(
+    "--certificate",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Encrypt: certificate chain (PEM) for TLS.",
+)
+@click.option(
+    "--key",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Private key (PEM) of the certificate, if it is in another file.",
+)
 @click.option("--workers", type=int, help="Number of worker processes. [default: one per core]")
 @click.option(
     "--max-mb", type=int, default=32, show_default=True, help="Largest size of a request."
@@ -36,6 +55,20 @@ from sottovoce.core.errors import InputError, MissingExtraError
 )
 @click.option(
     "--queue", type=int, default=64, show_default=True, help="Number of requests that may wait."
+)
+@click.option(
+    "--connections",
+    type=int,
+    default=512,
+    show_default=True,
+    help="Number of connections open at once.",
+)
+@click.option(
+    "--uploads-mb",
+    type=int,
+    default=512,
+    show_default=True,
+    help="Memory for all requests together.",
 )
 @click.option(
     "--seconds", type=float, default=60.0, show_default=True, help="Time limit of a request."
@@ -50,10 +83,15 @@ def command(
     host: str,
     port: int,
     token_file: Path | None,
+    insecure: bool,
+    certificate: Path | None,
+    key: Path | None,
     workers: int | None,
     max_mb: int,
     memory_mb: int,
     queue: int,
+    connections: int,
+    uploads_mb: int,
     seconds: float,
     audits: Path | None,
 ) -> None:
@@ -70,7 +108,12 @@ def command(
         host=host,
         port=port,
         token=None if token_file is None else _token(token_file),
+        insecure=insecure,
+        certificate=certificate,
+        key=key,
         max_bytes=max_mb * MEGABYTE,
+        upload_bytes=uploads_mb * MEGABYTE,
+        connections=connections,
         worker_bytes=memory_mb * MEGABYTE,
         queue=queue,
         seconds=seconds,
@@ -85,13 +128,19 @@ def command(
             raise
         raise MissingExtraError("sottovoce serve", "serve") from None
     if not settings.loopback:
-        access = "" if settings.token else ", without a token (--token-file)"
+        _warn(settings)
+    run(settings)
+
+
+def _warn(settings: Settings) -> None:
+    """Say who can reach the service, and what protects it."""
+    access = "" if settings.token else " by everybody (--insecure)"
+    encryption = "" if settings.certificate else ", and nothing is encrypted (--certificate)"
+    if access or encryption:
         click.echo(
-            f"warning: {host} can be reached from other machines{access}, and nothing is "
-            "encrypted: put a proxy with TLS in front of it",
+            f"warning: {settings.host} can be reached from other machines{access}{encryption}",
             err=True,
         )
-    run(settings)
 
 
 def _token(path: Path) -> str:

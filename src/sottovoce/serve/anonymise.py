@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import Response
 
 from sottovoce.serve.exchange import (
@@ -13,6 +13,8 @@ from sottovoce.serve.exchange import (
     describe_form,
     read_body,
     read_form,
+    refuse_repeated_parameters,
+    refuse_unknown_parameters,
     run_job,
 )
 from sottovoce.serve.messages import (
@@ -27,6 +29,7 @@ from sottovoce.serve.messages import (
 router = APIRouter()
 _AUDIO = "Audio in any format that libsndfile reads."
 _FORM = describe_form(audio=_AUDIO, text="What is said, in UTF-8.")
+_KNOWN_PARAMETERS = [Depends(refuse_unknown_parameters)]
 _VOICE_PARAMETERS = ("method", "format", "seed", "speaker", "utterance")
 """Query parameters of the service itself; all others are settings of the method."""
 
@@ -54,6 +57,7 @@ TextKind = Annotated[
 
 @router.post(
     "/v1/anonymise/voice",
+    dependencies=[Depends(refuse_repeated_parameters)],
     summary="A recording in another voice",
     tags=["voice"],
     response_class=Response,
@@ -87,6 +91,7 @@ async def anonymise_voice(
 
 @router.post(
     "/v1/anonymise/text",
+    dependencies=_KNOWN_PARAMETERS,
     summary="A text with its private words replaced",
     tags=["text"],
     response_class=Response,
@@ -132,6 +137,7 @@ async def anonymise_text(
 
 @router.post(
     "/v1/align",
+    dependencies=_KNOWN_PARAMETERS,
     summary="When each word was said",
     tags=["recording"],
     response_class=Response,
@@ -145,6 +151,7 @@ async def align(request: Request, lang: Language = "en") -> Response:
 
 @router.post(
     "/v1/recognise",
+    dependencies=_KNOWN_PARAMETERS,
     summary="What is said in a recording",
     tags=["recording"],
     response_class=Response,
@@ -163,6 +170,7 @@ async def recognise(
 
 @router.post(
     "/v1/anonymise/recording",
+    dependencies=_KNOWN_PARAMETERS,
     summary="A recording in another voice, without its private words",
     tags=["recording"],
     response_class=Response,

@@ -10,7 +10,7 @@ import asyncio
 from datetime import UTC, datetime
 from pathlib import Path
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
@@ -18,9 +18,9 @@ from starlette.responses import Response
 from sottovoce.core.errors import SottovoceError
 from sottovoce.findings.files import MEASURES, REPORT, read_findings
 from sottovoce.report.pages import MEDIA_TYPE, RESPONSE_HEADERS
-from sottovoce.serve.exchange import describe_errors
+from sottovoce.serve.exchange import describe_errors, refuse_unknown_parameters
 
-router = APIRouter(tags=["audits"])
+router = APIRouter(tags=["audits"], dependencies=[Depends(refuse_unknown_parameters)])
 
 
 class Audit(BaseModel):
@@ -45,7 +45,7 @@ class Audits(BaseModel):
     audits: list[Audit]
 
 
-@router.get("/v1/audits", summary="Audits with a report", responses=describe_errors(401, 403))
+@router.get("/v1/audits", summary="Audits with a report", responses=describe_errors(400, 401, 403))
 async def audits(request: Request) -> Audits:
     """Audits in the folder that ``sottovoce serve --audits`` names, the newest first."""
     folder: Path | None = request.app.state.settings.audits
@@ -59,7 +59,7 @@ async def audits(request: Request) -> Audits:
     summary="The report of an audit",
     response_class=Response,
     responses={
-        **describe_errors(401, 403, 404),
+        **describe_errors(400, 401, 403, 404),
         200: {"description": "A page.", "content": {"text/html": {"schema": {"type": "string"}}}},
     },
 )

@@ -6,16 +6,16 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends
 from pydantic import BaseModel
 
-from sottovoce.serve.exchange import describe_errors
+from sottovoce.serve.exchange import describe_errors, refuse_unknown_parameters
 
 if TYPE_CHECKING:
     from sottovoce.anonymise.voice import MethodCard
 
-router = APIRouter(tags=["catalogue"])
-_ERRORS = describe_errors(401, 403)
+router = APIRouter(tags=["catalogue"], dependencies=[Depends(refuse_unknown_parameters)])
+_ERRORS = describe_errors(400, 401, 403)
 
 
 class SettingDescription(BaseModel):

@@ -19,6 +19,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
 
 from sottovoce.core.errors import SottovoceError
+from sottovoce.serve.admission import BusyError
 from sottovoce.serve.settings import Settings
 from sottovoce.serve.workers import FaultError, JobTimeoutError, RefusedError, WorkerLostError
 
@@ -93,6 +94,12 @@ def too_large_response(max_bytes: int) -> JSONResponse:
     return error_response(413, "too-large", f"more than {max_bytes:,} bytes; send less at a time")
 
 
+def busy_response() -> JSONResponse:
+    """Answer to a request for which there is no place or no memory."""
+    line = "all workers are busy; try again"
+    return error_response(429, "busy", line, {"Retry-After": str(RETRY_SECONDS)})
+
+
 def add_error_handlers(app: FastAPI, settings: Settings) -> None:
     """Make an application answer every error as :func:`error_response` does.
 
@@ -106,7 +113,10 @@ def add_error_handlers(app: FastAPI, settings: Settings) -> None:
     limit = f"longer than {settings.seconds:g} s; send less at a time"
     constant: dict[type[Exception], Callable[[], JSONResponse]] = {
         TooLargeError: lambda: too_large_response(settings.max_bytes),
-        TimeoutError: lambda: error_response(408, "slow-upload", f"the request took {limit}"),
+        BusyError: busy_response,
+        TimeoutError: lambda: error_response(
+            408, "slow-upload", "the request arrived too slowly; send less, or over a faster line"
+        ),
         JobTimeoutError: lambda: error_response(408, "timeout", f"the work took {limit}"),
         ClientDisconnect: lambda: error_response(400, "disconnected", "the client left"),
         MultiPartException: lambda: error_response(

@@ -4,24 +4,36 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AsyncExitStack
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from fastapi import Request
 from pydantic import BaseModel
+from starlette.formparsers import MultiPartParser
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from sottovoce.core.errors import UsageError
 from sottovoce.core.records import Json, JsonObject
+from sottovoce.core.registry import did_you_mean
 from sottovoce.report.pages import MEDIA_TYPE as HTML
 from sottovoce.report.pages import RESPONSE_HEADERS as REPORT_HEADERS
+from sottovoce.serve.admission import Admission
 from sottovoce.serve.errors import ErrorBody
 from sottovoce.serve.messages import Job
 from sottovoce.serve.settings import Settings
 
 Responses = dict[int | str, dict[str, Json | type[BaseModel]]]
 """The argument ``responses`` of a route."""
+
+PAUSE_SECONDS = 10.0
+"""Longest pause of an upload."""
+LEAST_RATE = 4096
+"""Bytes per second that an upload must have on average, after a first such pause."""
+MAX_PARTS = 8
+"""Files and fields of a form."""
 
 _ERRORS = {
     400: "The input or a parameter is wrong.",
@@ -109,54 +121,47 @@ def describe_answers(media_types: str, description: str) -> Responses:
     return {**errors, 200: {"description": description, "content": content}}
 
 
-async def read_body(request: Request) -> bytes:
-    """Body of a request, if it arrives within the time limit.
+# ================================================================================== query
+
+
+def refuse_unknown_parameters(request: Request) -> None:
+    """Refuse query parameters that the route does not have; a dependency of routes.
 
     Parameters
     ----------
     request : Request
         The request.
-    """
-    settings: Settings = request.app.state.settings
-    async with asyncio.timeout(settings.seconds):
-        return await request.body()
-
-
-async def read_form(request: Request, *names: str, optional: Sequence[str] = ()) -> list[bytes]:
-    """Files of a form, if they arrive within the time limit.
-
-    Parameters
-    ----------
-    request : Request
-        The request.
-    *names : str
-        Files that must be there.
-    optional : sequence of str
-        Files that may be there.
-
-    Returns
-    -------
-    list of bytes
-        The named files, then those of the optional ones that were sent.
 
     Raises
     ------
     UsageError
-        If a file is missing (``missing-part``).
+        If a parameter is unknown (``unknown-name``) or given twice (``repeated``).
     """
-    settings: Settings = request.app.state.settings
-    async with asyncio.timeout(settings.seconds), request.form(max_files=8, max_fields=8) as form:
-        files = []
-        for name in (*names, *optional):
-            part = form.get(name)
-            if part is None and name in optional:
-                continue
-            if part is None:
-                raise UsageError(
-                    f"no part {name!r} in the form; send {', '.join(names)}", code="missing-part"
-                )
-            files.append(part.encode() if isinstance(part, str) else await part.read())
-        return files
+    refuse_repeated_parameters(request)
+    known = [parameter.alias for parameter in request.scope["route"].dependant.query_params]
+    for name in request.query_params:
+        if name not in known:
+            line = did_you_mean("parameter", name, known) if known else "there are no parameters"
+            raise UsageError(line, code="unknown-name")
+
+
+def refuse_repeated_parameters(request: Request) -> None:
+    """Refuse query parameters that are given more than once; a dependency of routes.
+
+    Parameters
+    ----------
+    request : Request
+        The request.
+
+    Raises
+    ------
+    UsageError
+        With the code ``repeated``.
+    """
+    names = [name for name, _ in request.query_params.multi_items()]
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(f"the parameter {name!r} is given twice; once", code="repeated")
 
 
 def query_parameters(request: Request) -> JsonObject:
@@ -191,6 +196,151 @@ def query_parameters(request: Request) -> JsonObject:
     return parameters
 
 
+# =================================================================================== body
+
+
+class _MemoryForm(MultiPartParser):
+    """Reads a form into memory; Starlette's own reader writes files above 1 MiB to the disk."""
+
+    def __init__(self, request: Request, max_files: int, max_bytes: int) -> None:
+        super().__init__(
+            request.headers, _body_pieces(request), max_files=max_files, max_fields=max_files
+        )
+        self.spool_max_size = max_bytes + 1  # no file is larger than the request
+
+
+async def read_body(request: Request) -> bytes:
+    """Body of a request, if it arrives fast enough.
+
+    Parameters
+    ----------
+    request : Request
+        The request.
+
+    Raises
+    ------
+    UsageError
+        If a form was sent (``unexpected-form``).
+    TimeoutError
+        If the body arrives too slowly.
+    """
+    if is_form(request):
+        raise UsageError(
+            "a form was sent; send the content itself as the body, such as with curl --data-binary",
+            code="unexpected-form",
+        )
+    return b"".join([piece async for piece in _body_pieces(request)])
+
+
+def is_form(request: Request) -> bool:
+    """Whether the body of a request is a form with files.
+
+    Parameters
+    ----------
+    request : Request
+        The request.
+    """
+    return request.headers.get("content-type", "").lower().startswith("multipart/")
+
+
+async def read_form(request: Request, *names: str, optional: Sequence[str] = ()) -> list[bytes]:
+    """Files of a form, if they arrive fast enough; they stay in memory.
+
+    Parameters
+    ----------
+    request : Request
+        The request.
+    *names : str
+        Files that must be there.
+    optional : sequence of str
+        Files that may be there.
+
+    Returns
+    -------
+    list of bytes
+        The named files, then those of the optional ones that were sent.
+
+    Raises
+    ------
+    UsageError
+        If a file is missing (``missing-part``), unknown (``unknown-name``) or sent twice
+        (``repeated``).
+    TimeoutError
+        If the form arrives too slowly.
+    """
+    known = [*names, *optional]
+    parts: dict[str, bytes] = {}
+    for name, part in await read_parts(request, MAX_PARTS):
+        if name not in known:
+            raise UsageError(did_you_mean("part", name, known), code="unknown-name")
+        if name in parts:
+            raise UsageError(f"two parts are called {name!r}; send one", code="repeated")
+        parts[name] = part.content
+    for name in names:
+        if name not in parts:
+            raise UsageError(
+                f"no part {name!r} in the form; send {', '.join(names)}", code="missing-part"
+            )
+    return [parts[name] for name in known if name in parts]
+
+
+class Part(NamedTuple):
+    """A file of a form."""
+
+    content: bytes
+    file_name: str
+    """As the client wrote it; empty for a plain field."""
+
+
+async def read_parts(request: Request, most: int) -> list[tuple[str, Part]]:
+    """All parts of a form with their names, in the order in which they were sent.
+
+    Parameters
+    ----------
+    request : Request
+        The request; a body that is not a form has no parts.
+    most : int
+        Number of files that may be sent.
+    """
+    if not is_form(request):
+        await read_body(request)
+        return []
+    settings: Settings = request.app.state.settings
+    async with AsyncExitStack() as stack:
+        form = await _MemoryForm(request, most, settings.max_bytes).parse()
+        stack.push_async_callback(form.close)
+        return [
+            (name, Part(part.encode(), ""))
+            if isinstance(part, str)
+            else (name, Part(await part.read(), part.filename or ""))
+            for name, part in form.multi_items()
+        ]
+
+
+async def _body_pieces(request: Request) -> AsyncGenerator[bytes, None]:
+    """Yield the body as it arrives; TimeoutError if it comes too slowly, or stops."""
+    settings: Settings = request.app.state.settings
+    clock = asyncio.get_running_loop().time
+    start = latest = clock()
+    received = 0
+    more = True
+    while more:
+        least_rate = start + PAUSE_SECONDS + received / LEAST_RATE
+        limit = min(start + settings.seconds, latest + PAUSE_SECONDS, least_rate)
+        async with asyncio.timeout_at(limit):
+            message = await request.receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        more, latest = message.get("more_body", False), clock()
+        body = message.get("body", b"")
+        received += len(body)
+        if body:
+            yield body
+
+
+# ================================================================================== answer
+
+
 async def run_job(request: Request, job: Job, files: Sequence[bytes]) -> Response:
     """Have a worker do a job while the client waits; if the client leaves, the job is ended.
 
@@ -202,7 +352,18 @@ async def run_job(request: Request, job: Job, files: Sequence[bytes]) -> Respons
         What to do.
     files : sequence of bytes
         The uploads that the job needs.
+
+    Raises
+    ------
+    BusyError
+        If too many requests are waiting.
     """
+    admission: Admission = request.app.state.admission
+    with admission.place():
+        return await _answer(request, job, files)
+
+
+async def _answer(request: Request, job: Job, files: Sequence[bytes]) -> Response:
     task = asyncio.create_task(request.app.state.workers.run(job, files))
     disconnected = asyncio.create_task(_wait_for_disconnect(request))
     try:

@@ -17,9 +17,10 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sottovoce.report.html import style_source
+from sottovoce.serve.admission import Admission, BusyError
 from sottovoce.serve.errors import (
-    RETRY_SECONDS,
     TooLargeError,
+    busy_response,
     error_response,
     fault_response,
     too_large_response,
@@ -46,6 +47,8 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
 }
+PIECE = 1 << 16
+"""Bytes of an answer that are written at once; the rest waits until the client has read them."""
 PUBLIC_PATHS = ("/", "/healthz", "/openapi.json")
 """Paths that need no token; the static files of the page need none either."""
 
@@ -61,22 +64,25 @@ class Guard:
         Token and limits.
     metrics : Metrics
         Counters to fill.
+    admission : Admission
+        Places for requests and memory for uploads.
     """
 
-    def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics) -> None:
+    def __init__(
+        self, app: ASGIApp, settings: Settings, metrics: Metrics, admission: Admission
+    ) -> None:
         self.app = app
         self.settings = settings
         self.metrics = metrics
+        self.admission = admission
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on to the application, or answer it with a refusal."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        request = _TrackedRequest(self.settings.max_bytes, receive, send)
+        request = _TrackedRequest(self.settings.max_bytes, self.admission, receive, send)
         refusal = self._refusal(scope)
-        counted = scope["method"] == "POST" and refusal is None
-        self.metrics.active += counted
         try:
             await (refusal or self.app)(scope, request.receive, request.send)
         except Exception as error:  # its message may hold the client's data
@@ -85,7 +91,7 @@ class Guard:
             if not request.answered:
                 await fault_response(kind)(scope, request.receive, request.send)
         finally:
-            self.metrics.active -= counted
+            request.release()
             self._log(scope, request)
 
     def _refusal(self, scope: Scope) -> JSONResponse | None:
@@ -104,10 +110,9 @@ class Guard:
         length = headers.get("content-length", "")
         if length.isdecimal() and int(length) > self.settings.max_bytes:
             return too_large_response(self.settings.max_bytes)
-        capacity = self.settings.workers + self.settings.queue
-        if scope["method"] == "POST" and self.metrics.active >= capacity:
-            line = "all workers are busy; try again"
-            return error_response(429, "busy", line, {"Retry-After": str(RETRY_SECONDS)})
+        # checked again when the request has arrived, which is when it takes a place
+        if scope["method"] == "POST" and self.admission.full:
+            return busy_response()
         return None
 
     def _has_access(self, path: str, headers: Headers) -> bool:
@@ -138,23 +143,39 @@ class Guard:
 class _TrackedRequest:
     """Counts the bytes of one request and its answer, and adds the headers to the answer."""
 
-    def __init__(self, max_bytes: int, receive: Receive, send: Send) -> None:
+    def __init__(self, max_bytes: int, admission: Admission, receive: Receive, send: Send) -> None:
         self.id = secrets.token_hex(6)
         self.start = time.perf_counter()
-        self.received = self.sent = 0
+        self.received = self.sent = self._held = 0
         self.answered = False
         self.status = 499
         """Keeps this value if the client leaves before it gets an answer."""
         self._max_bytes = max_bytes
+        self._admission = admission
         self._receive = receive
         self._send = send
 
     async def receive(self) -> Message:
         message = await self._receive()
-        self.received += len(message.get("body", b""))
+        count = len(message.get("body", b""))
+        self.received += count
+        self._hold(count)
         if self.received > self._max_bytes:
             raise TooLargeError
         return message
+
+    def _hold(self, count: int) -> None:
+        try:
+            self._admission.hold(count)
+        except BusyError:
+            self.release()  # at once, so that other requests are not turned away as well
+            raise
+        self._held += count
+
+    def release(self) -> None:
+        """Give back the memory of the request."""
+        self._admission.release(self._held)
+        self._held = 0
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -162,7 +183,13 @@ class _TrackedRequest:
             headers = MutableHeaders(scope=message)
             for name, value in {**HEADERS, "x-request-id": self.id}.items():
                 headers.setdefault(name, value)
-        self.sent += len(message.get("body", b""))
+        body = message.get("body", b"")
+        self.sent += len(body)
+        for start in range(0, len(body) - PIECE, PIECE):
+            piece = body[start : start + PIECE]
+            await self._send({"type": message["type"], "body": piece, "more_body": True})
+        if len(body) > PIECE:
+            message = {**message, "body": body[-(len(body) % PIECE or PIECE) :]}
         await self._send(message)
 
 

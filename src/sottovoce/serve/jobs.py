@@ -53,6 +53,8 @@ Document = tuple[str, bytes]
 
 JSON = "application/json"
 TEXT = "text/plain; charset=utf-8"
+SERVICE_PARAMETERS = ("method", "format", "seed", "speaker", "utterance")
+"""Query parameters of the voice service besides the settings of the method."""
 KEEP_VOICE = "none"
 """In place of a method's name: the voice is not changed."""
 
@@ -283,7 +285,7 @@ def _check_settings(method: str, settings: dict[str, str]) -> None:
     known = {setting.name: setting for setting in METHODS[method].card.settings}
     for name in settings:
         if name not in known:
-            line = did_you_mean("setting", name, list(known))
+            line = did_you_mean("setting", name, [*known, *SERVICE_PARAMETERS])
             raise UsageError(f"{method}: {line}", code="unknown-name")
         if known[name].path:
             raise UsageError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import Response
 
 from sottovoce.core.errors import UsageError
@@ -13,13 +13,15 @@ from sottovoce.serve.exchange import (
     describe_answers,
     describe_body,
     describe_form,
+    is_form,
     read_body,
     read_form,
+    refuse_unknown_parameters,
     run_job,
 )
 from sottovoce.serve.messages import MeasureJob, PageFormat, ReidentifyJob, SimilarityJob
 
-router = APIRouter(tags=["measure"])
+router = APIRouter(tags=["measure"], dependencies=[Depends(refuse_unknown_parameters)])
 
 Interval = Annotated[
     float, Query(ge=0, lt=1, description="Confidence of the intervals; 0 leaves them out.")
@@ -102,7 +104,7 @@ async def measure(
     job = MeasureJob(
         only=names, interval=interval or None, replicates=resamples, seed=seed, format=format
     )
-    if request.headers.get("content-type", "").startswith("multipart/form-data"):
+    if is_form(request):
         files = await read_form(request, "scores", optional=["trials", "utt2spk"])
     else:
         files = [await read_body(request)]

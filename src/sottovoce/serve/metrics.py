@@ -22,8 +22,6 @@ class Metrics:
         self._within: Counter[float] = Counter()
         self._seconds = 0.0
         self._received = self._sent = 0
-        self.active = 0
-        """Number of POST requests that are being computed or wait."""
 
     def add(self, route: str, status: int, seconds: float, *, received: int, sent: int) -> None:
         """Count one answered request.
@@ -46,8 +44,14 @@ class Metrics:
         self._received += received
         self._sent += sent
 
-    def text(self) -> str:
-        """All counters in the Prometheus text format."""
+    def text(self, *, active: int = 0) -> str:
+        """All counters in the Prometheus text format.
+
+        Parameters
+        ----------
+        active : int
+            Number of requests that are being computed or wait.
+        """
         total = sum(self._requests.values())
         lines = [
             *_header("requests_total", "counter", "Requests answered."),
@@ -68,7 +72,7 @@ class Metrics:
             *_header("sent_bytes_total", "counter", "Bytes of answers."),
             f"sottovoce_sent_bytes_total {self._sent}",
             *_header("requests_inside", "gauge", "Requests being computed or waiting."),
-            f"sottovoce_requests_inside {self.active}",
+            f"sottovoce_requests_inside {active}",
         ]
         return "\n".join(lines) + "\n"
 

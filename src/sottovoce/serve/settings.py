@@ -16,7 +16,7 @@ MEGABYTE = 1 << 20
 class Settings:
     """Address and limits of the service; wrong values are refused.
 
-    >>> Settings().loopback, Settings(host="0.0.0.0").loopback
+    >>> Settings().loopback, Settings(host="0.0.0.0", token="x7").loopback
     (True, False)
     """
 
@@ -30,16 +30,35 @@ class Settings:
     """Number of requests that may wait for a worker; further ones are answered with 429."""
     seconds: float = 60.0
     """Time limit for receiving a request, and again for computing its answer."""
+    connections: int = 512
+    """Connections open at once. Beyond it the one that has sent nothing for longest is closed."""
     max_bytes: int = 32 * MEGABYTE
     """Largest size of a request."""
+    upload_bytes: int = 512 * MEGABYTE
+    """Bytes of all requests in memory together; requests beyond it are answered with 429."""
     worker_bytes: int = 3072 * MEGABYTE
     """Memory limit of a worker; a job that needs more is refused."""
     token: str | None = field(default=None, repr=False)
     """Token that clients must send; None lets every client in."""
+    insecure: bool = False
+    """Whether other machines may use the service without a token."""
+    certificate: Path | None = None
+    """Certificate chain (PEM) for TLS; None for a service without encryption."""
+    key: Path | None = None
+    """Private key (PEM) of the certificate; None if it is in the same file."""
     audits: Path | None = None
     """Folder of audits whose reports are shown."""
 
     def __post_init__(self) -> None:
+        self._check_limits()
+        self._check_access()
+        if self.audits is not None and not self.audits.is_dir():
+            raise UsageError(
+                f"audits {self.audits}: not a folder; name a folder that holds audits",
+                code="not-found",
+            )
+
+    def _check_limits(self) -> None:
         for name in ("workers", "max_bytes"):
             if getattr(self, name) < 1:
                 raise _out_of_range(f"{name} {getattr(self, name)}; use 1 or more")
@@ -49,14 +68,29 @@ class Settings:
             raise _out_of_range(f"queue {self.queue}; use 0 or more")
         if not self.seconds > 0:
             raise _out_of_range(f"seconds {self.seconds:g}; use more than 0")
+        least = self.workers + self.queue + 1
+        if self.connections < least:
+            raise _out_of_range(
+                f"connections {self.connections}; use {least} or more, one for every request that "
+                "is computed or waits"
+            )
+        if self.upload_bytes < self.max_bytes:
+            raise _out_of_range(f"upload_bytes {self.upload_bytes:,}; use max_bytes or more")
+
+    def _check_access(self) -> None:
         if self.token is not None and not (self.token.isascii() and self.token.strip()):
             raise UsageError(
                 "the token is empty or not ASCII; use letters and digits", code="wrong-token"
             )
-        if self.audits is not None and not self.audits.is_dir():
+        if not (self.loopback or self.token or self.insecure):
             raise UsageError(
-                f"audits {self.audits}: not a folder; name a folder that holds audits",
-                code="not-found",
+                f"{self.host} can be reached from other machines: name a --token-file, or say "
+                "--insecure to let everybody in",
+                code="insecure",
+            )
+        if self.key is not None and self.certificate is None:
+            raise UsageError(
+                "a key without a certificate; name --certificate, too", code="bad-usage"
             )
 
     @property

@@ -102,6 +102,7 @@ def work(connection: Connection, memory_limit: int) -> None:
     """
     from sottovoce.serve.jobs import answer
 
+    forbid_core_dumps()
     _limit_memory(memory_limit)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the web process, which ends us
     while True:
@@ -114,6 +115,15 @@ def work(connection: Connection, memory_limit: int) -> None:
             connection.send_bytes(reply.body)
         except (EOFError, BrokenPipeError):
             return
+
+
+def forbid_core_dumps() -> None:
+    """Keep the system from writing the memory of this process to a disk if it crashes."""
+    try:
+        import resource
+    except ModuleNotFoundError:
+        return
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def _limit_memory(memory_limit: int) -> None:
