@@ -122,9 +122,10 @@ def test_words_before_an_address_do_not_belong_to_it() -> None:
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_spoken_numbers(lang: str) -> None:
     digits = small_numbers(lang, True)
-    words = ["x", *digits[1:8], "y", *digits[2:6], "z", *digits[1:4]]
+    words = ["█████", *digits[1:8], "█████", *digits[2:6], "█████", *digits[2:4]]
     entities = [(e.start, e.end, e.kind) for e in find_spoken(words, lang)]
     assert entities == [(1, 8, "PHONE"), (9, 13, "NUM")]
+    assert [e[:3] for e in find_spoken(["█████", *digits[2:5]], lang)] == [(1, 4, "NUM")]
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from sottovoce.anonymise.text.dictated import extend_names, without_titles
 from sottovoce.anonymise.text.document_search import (
     Names,
     search_documents,
@@ -25,6 +26,8 @@ from sottovoce.anonymise.text.entities import (
     TYPES,
     Entity,
     resolve_overlaps,
+    trim_punctuation,
+    without_words,
 )
 from sottovoce.anonymise.text.lexicon import check_language, clitics, lexicon, strip_clitics
 from sottovoce.anonymise.text.masked_text import Finding, MaskedText
@@ -32,6 +35,7 @@ from sottovoce.anonymise.text.patterns import find_spoken, find_written
 from sottovoce.anonymise.text.phrases import PhraseMatcher
 from sottovoce.anonymise.text.source_text import SourceText
 from sottovoce.anonymise.text.special_categories import find_special_categories
+from sottovoce.anonymise.text.spelled import SPELLED_RULE, joined_letters
 from sottovoce.anonymise.text.taggers import (
     DEFAULT_TAU,
     REGISTERS,
@@ -52,6 +56,7 @@ BOTH_REGISTERS = "both"
 DOCUMENT_RULE = "document"
 """Rule of names that were found elsewhere in the document."""
 _PROPAGATED = ("PER", "ORG")
+_SPELLED_NAMES = ("PER", "LOC")
 _NAMES = ("PER", "LOC", "ORG", "MISC")
 _TaggedSentences = dict[tuple[str, ...], list[Entity]]
 """Sentences that the taggers have seen, with the entities they found."""
@@ -238,12 +243,15 @@ class Detector:
         if SENSITIVE in self.types:
             candidates += find_special_categories(words, self.lang)
         private = resolve_overlaps([*written, *(e for e in candidates if e.kind in self.types)])
+        low = [word.lower() for word in words]
+        private = without_titles(extend_names(private, low, self.lang), low, self.lang)
+        private = resolve_overlaps(private)
         entities = [e for e in _retype_numbers(private, words) if e.kind in self.types]
-        entities = _without_words(entities, self._allowed.covered_words(words))
+        entities = without_words(entities, self._allowed.covered_words(words))
         denied = self._denied.find(words)
         if denied:
             entities = resolve_overlaps([*entities, *denied])
-        return _trim_punctuation(_without_words(entities, _hidden_words(tokens)), words)
+        return trim_punctuation(without_words(entities, _hidden_words(tokens)), words)
 
     def _tag(self, texts: Sequence[Sequence[str]], tagged: _TaggedSentences) -> list[list[Entity]]:
         """Return what the taggers find; a sentence that they have seen is not tagged again."""
@@ -291,11 +299,19 @@ class Detector:
         """Remember the names that were found with some certainty."""
         is_common = lexicon(self.lang).is_common
         for finding in findings:
-            if finding.kind in _PROPAGATED and finding.score >= SURE:
-                for token in tokenise(text[finding.start : finding.end]):
-                    core = token.text.casefold()
-                    if len(core) > 2 and core.isalpha() and not is_common(core):
-                        names.setdefault(core, finding.kind)
+            if finding.score < SURE:
+                continue
+            private = text[finding.start : finding.end]
+            if finding.rule == SPELLED_RULE:
+                kind = finding.kind if finding.kind in _SPELLED_NAMES else "PER"
+                cores = {joined_letters(private): kind}
+            elif finding.kind in _PROPAGATED:
+                cores = {token.text.casefold(): finding.kind for token in tokenise(private)}
+            else:
+                continue
+            for core, kind in cores.items():
+                if len(core) > 2 and core.isalpha() and not is_common(core):
+                    names.setdefault(core, kind)
 
     def _find_known_names(self, view: MaskedText, names: Mapping[str, str]) -> list[Finding]:
         """Find every other occurrence of the names of the document."""
@@ -308,7 +324,7 @@ class Detector:
             if core in names
         ]
         allowed = self._allowed.covered_words(words)
-        return [_to_finding(tokens, entity) for entity in _without_words(entities, allowed)]
+        return [_to_finding(tokens, entity) for entity in without_words(entities, allowed)]
 
 
 def _only_changed(
@@ -369,30 +385,6 @@ def _retype_numbers(entities: Sequence[Entity], words: Sequence[str]) -> list[En
         else:
             result.append(entity)
     return result if digits is None else [*result, digits]
-
-
-def _without_words(entities: Iterable[Entity], words: set[int]) -> list[Entity]:
-    """Remove words from entities; what is left on both sides of a word becomes two entities."""
-    left: list[Entity] = []
-    for entity in entities:
-        for i in range(entity.start, entity.end):
-            if i in words:
-                continue
-            if left and left[-1].end == i > entity.start and i - 1 not in words:
-                left[-1] = Entity(left[-1].start, i + 1, *entity[2:])
-            else:
-                left.append(Entity(i, i + 1, *entity[2:]))
-    return left
-
-
-def _trim_punctuation(entities: Iterable[Entity], words: Sequence[str]) -> list[Entity]:
-    """Remove punctuation marks at the ends of entities, and entities of nothing else."""
-    trimmed = []
-    for entity in entities:
-        inside = [i for i in range(entity.start, entity.end) if any(map(str.isalnum, words[i]))]
-        if inside:
-            trimmed.append(Entity(inside[0], inside[-1] + 1, *entity[2:]))
-    return trimmed
 
 
 def _hidden_words(tokens: Sequence[Token]) -> set[int]:

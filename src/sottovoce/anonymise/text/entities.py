@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 SENSITIVE = "SENSITIVE"
@@ -86,3 +87,43 @@ def _priority(entity: Entity) -> int:
     if entity.rule == LIST_RULE:
         return 0
     return 1 if entity.rule.startswith(PATTERN_RULE) and entity.score >= 1 else 2
+
+
+def without_words(entities: Iterable[Entity], words: AbstractSet[int]) -> list[Entity]:
+    """Remove words from entities; what is left on both sides of a word becomes two entities.
+
+    Parameters
+    ----------
+    entities : iterable of Entity
+        Disjoint entities in order.
+    words : set of int
+        Indexes of the words to remove.
+    """
+    left: list[Entity] = []
+    for entity in entities:
+        for i in range(entity.start, entity.end):
+            if i in words:
+                continue
+            if left and left[-1].end == i > entity.start and i - 1 not in words:
+                left[-1] = Entity(left[-1].start, i + 1, *entity[2:])
+            else:
+                left.append(Entity(i, i + 1, *entity[2:]))
+    return left
+
+
+def trim_punctuation(entities: Iterable[Entity], words: Sequence[str]) -> list[Entity]:
+    """Remove punctuation marks at the ends of entities, and entities of nothing else.
+
+    Parameters
+    ----------
+    entities : iterable of Entity
+        Entities of one text.
+    words : sequence of str
+        The words of the text.
+    """
+    trimmed = []
+    for entity in entities:
+        inside = [i for i in range(entity.start, entity.end) if any(map(str.isalnum, words[i]))]
+        if inside:
+            trimmed.append(Entity(inside[0], inside[-1] + 1, *entity[2:]))
+    return trimmed

@@ -14,12 +14,17 @@ from dataclasses import dataclass
 from functools import cache
 
 from sottovoce.anonymise.text.calendar import is_number_word
+from sottovoce.anonymise.text.cues import announced_kinds, cues
+from sottovoce.anonymise.text.dictated import find_dictated
 from sottovoce.anonymise.text.entities import PATTERN_RULE, Entity
 from sottovoce.anonymise.text.lexicon import lexicon
+from sottovoce.anonymise.text.spelled import find_spelled
 from sottovoce.anonymise.text.tokens import Token
 
 NUMBER_RUN, PHONE_RUN = 4, 7
 """Number words in a row that make a private number, and a telephone number."""
+MAX_LOCAL_WORDS = 8
+"""Words between *my e-mail address* and what surely belongs to it, at most."""
 WORD_ZIPF = 12
 """Twice the Zipf frequency from which a single vowel is taken for a word."""
 _VOWELS = frozenset("aeiouyàèéó")
@@ -256,17 +261,6 @@ _JOINTS = _word_set(
 _DOMAINS = _word_set(
     "com org net edu gov info biz eu de at ch es fr it lv nl be pt br uk ie us io mx ar"
 )
-_TITLES = {
-    "en": "mr mrs ms miss mister doctor dr professor sir madam captain",
-    "de": "herr herrn frau doktor dr professor fräulein",
-    "es": "señor señora señorita sr sra don doña doctor doctora",
-    "fr": "monsieur madame mademoiselle mme docteur maître",
-    "it": "signor signore signora signorina sig dottor dottore dottoressa",
-    "lv": "kungs kundze kungam kundzei kungu kundzi",
-    "nl": "meneer mevrouw dhr mevr dokter",
-    "pt": "senhor senhora sr sra dona doutor doutora",
-}
-"""Words beside which a name stands: before it, in Latvian after it."""
 _HOSTS = _word_set("www gmail hotmail yahoo outlook icloud")
 
 
@@ -281,24 +275,10 @@ def find_spoken(words: Sequence[str], lang: str) -> list[Entity]:
         Language code.
     """
     low = [word.lower() for word in words]
-    return [*_addresses(low, lang), *_number_runs(low, lang), *_titled_names(low, lang)]
-
-
-def _titled_names(low: Sequence[str], lang: str) -> Iterator[Entity]:
-    """Yield the name beside a title, unless it is a common word."""
-    titles = _word_set(_TITLES[lang])
-    if titles.isdisjoint(low):
-        return
-    is_common = lexicon(lang).is_common
-    for i, word in enumerate(low):
-        if word in titles:
-            step = -1 if lang == "lv" else 1
-            j = i + step
-            if step > 0 and j < len(low) and low[j] == ".":
-                j += 1
-            may_be_name = 0 <= j < len(low) and low[j].isalpha() and low[j] not in titles
-            if may_be_name and not is_common(low[j]):
-                yield Entity(j, j + 1, "PER", 0.9, f"{PATTERN_RULE}title")
+    addresses = list(_addresses(low, lang))
+    inside = {i for address in addresses for i in range(address.start, address.end)}
+    spelled = [e for e in find_spelled(low, lang) if not inside.issuperset(range(e.start, e.end))]
+    return [*addresses, *_number_runs(low, lang), *spelled, *find_dictated(low, lang)]
 
 
 def _addresses(low: Sequence[str], lang: str) -> Iterator[Entity]:
@@ -313,6 +293,7 @@ def _addresses(low: Sequence[str], lang: str) -> Iterator[Entity]:
                 continue  # "mail me at ann dot lee at …": the address begins after this "at"
             if end:
                 start = _local_part_start(low, i - 1, dot, lang)
+                start = _announced_start(low, start, lang)
                 yield Entity(start, end, "EMAIL", 1.0, f"{PATTERN_RULE}spoken email")
         elif word in dot and 0 < i < len(low) - 1 and low[i + 1] in _DOMAINS:
             start = i - 1
@@ -346,6 +327,18 @@ def _local_part_start(low: Sequence[str], i: int, dot: AbstractSet[str], lang: s
         else:
             break
     return max(i, 0)
+
+
+def _announced_start(low: Sequence[str], start: int, lang: str) -> int:
+    """Return where the words between *my e-mail address is* and an address start."""
+    fillers = cues(lang).fillers
+    for cue in range(start - 1, max(start - MAX_LOCAL_WORDS, 0) - 1, -1):
+        if "EMAIL" in announced_kinds(low[cue], lang):
+            first = cue + 1
+            while first < start and (low[first] in fillers or announced_kinds(low[first], lang)):
+                first += 1
+            return first
+    return start
 
 
 def _is_spelt_letter(low: Sequence[str], i: int, lang: str) -> bool:
