@@ -15,8 +15,9 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -30,28 +31,42 @@ from sottovoce.measure.reidentification import reidentify
 from sottovoce.measure.reidentification_settings import ReidentificationSettings
 from sottovoce.speaker import Embeddings
 
-SCORE_MEASURES = (
-    "eer",
-    "rocch_eer",
-    "cllr",
-    "min_cllr",
-    "d_ece",
-    "d_sys",
-    "d_sys_corrected",
-    "min_dcf_0.01",
+EVIDENCE_MEASURES = ("eer", "rocch_eer", "cllr", "min_cllr", "d_ece", "d_sys", "d_sys_corrected")
+POINT_MEASURES = (
     "tpr_at_fpr_0.01",
     "tpr_at_fpr_0.001",
+    "tpr_at_fpr_0.0001",
+    "min_dcf_0.05",
+    "min_dcf_0.01",
+    "dcf_0.05",
+    "dcf_0.01",
+    "fmr_at_1",
+    "fnmr_at_1",
 )
+"""Measures at one operating point."""
+SCORE_MEASURES = (*EVIDENCE_MEASURES, *POINT_MEASURES)
+DEV_PAV = "dev_pav"
 RANKS = ("rank", "normalised_rank")
 """Curves of which a lower value discloses more."""
 CURVES = (
     "linkability",
+    "top_k",
     "singling_out",
     "rank_disclosure",
     "worst_rank_disclosure",
     "one_minus_rocch_eer",
     *RANKS,
 )
+TABLES = {
+    "speakers": (EVIDENCE_MEASURES, POINT_MEASURES),
+    "trials": (EVIDENCE_MEASURES, POINT_MEASURES),
+    "withheld": (EVIDENCE_MEASURES, POINT_MEASURES),
+    "calibration error": ((DEV_PAV,),),
+    "re-identification": (CURVES,),
+}
+"""Columns of the tables of each group of rows."""
+HELD = 0.92
+"""Rows in which a measure is held less often are marked."""
 Ranges = Mapping[str, tuple[float, float]]
 """The ends of the interval of each measure that has one."""
 
@@ -139,15 +154,36 @@ def trials_of_speakers(
 
 
 def score_row(name: str, group: str, draw: Callable[..., Scores], mixture: Mixture) -> Row:
-    def ranges(rng: np.random.Generator, replicates: int) -> Ranges:
-        estimates = measure_scores(draw(rng), only=SCORE_MEASURES, replicates=replicates).measures
-        return {
-            name: (one.low, one.high)
-            for name, one in estimates.items()
-            if one.low is not None and one.high is not None
-        }
-
+    ranges = partial(score_ranges, draw, SCORE_MEASURES)
     return Row(name, group, ranges, mixture.true_values, lambda n: MEASURES[n].lower_discloses)
+
+
+def score_ranges(
+    draw: Callable[..., Scores], names: Sequence[str], rng: np.random.Generator, replicates: int
+) -> Ranges:
+    """Intervals of some measures of one simulated set."""
+    estimates = measure_scores(draw(rng), only=names, replicates=replicates).measures
+    return {
+        name: (estimate.low, estimate.high)
+        for name, estimate in estimates.items()
+        if estimate.low is not None and estimate.high is not None
+    }
+
+
+def dev_pav_row(name: str, draw: Callable[..., Scores]) -> Row:
+    """DevPAV grows with the range of the scores, so its true value is the mean of such sets."""
+
+    def truth() -> dict[str, float]:
+        rng = np.random.default_rng(1)
+        values = [
+            measure_scores(draw(rng), interval=None, only=[DEV_PAV]).measures[DEV_PAV].value
+            for _ in range(400)
+        ]
+        return {DEV_PAV: float(np.mean([value for value in values if value is not None]))}
+
+    ranges = partial(score_ranges, draw, [DEV_PAV])
+    title = f"devPAV, {name}"
+    return Row(title, "calibration error", ranges, truth, lambda n: MEASURES[n].lower_discloses)
 
 
 # --------------------------------------------------------------------------- re-identification
@@ -168,7 +204,7 @@ def embeddings(
 
 
 def reidentification_row(speakers: int, evidence: float) -> Row:
-    settings = ReidentificationSettings(lengths=(1,), populations=(speakers,), conversations=5)
+    settings = ReidentificationSettings(lengths=(1,), populations=(speakers,), k=3, conversations=5)
 
     def ranges(rng: np.random.Generator, _: int) -> Ranges:
         result = reidentify(*embeddings(rng, speakers, 10, evidence), settings=settings)
@@ -225,6 +261,11 @@ def rows() -> Iterator[Row]:
         mixture, name = Mixture(EVIDENCE[text]), f"{speakers} speakers withheld, {text}"
         draw = trials_of_speakers(speakers, mixture, mated_trials=100, withheld=True)
         yield score_row(name, "withheld", draw, mixture)
+    distance = EVIDENCE["d′ = 1"]
+    for speakers in (6, 20, 60):
+        draw = trials_of_speakers(speakers, Mixture(distance))
+        yield dev_pav_row(f"{speakers} speakers, d′ = 1", draw)
+    yield dev_pav_row("100 + 2000 trials, d′ = 1", independent_trials(100, 2000, Mixture(distance)))
     for speakers, evidence in ((20, 0.0), (20, 0.4), (20, 1.0), (60, 0.4)):
         yield reidentification_row(speakers, evidence)
 
@@ -265,18 +306,26 @@ def cell(share: list[float]) -> str:
 
 
 def print_tables(folder: Path) -> None:
-    """One table a group, in the order of the rows, of what is done."""
+    """The tables of each group, in the order of the rows, of what is done."""
     known = {row.name: row for row in rows()}
     done = [json.loads(path.read_text()) for path in folder.glob("*.json")]
     done.sort(key=lambda content: list(known).index(content["row"]))
-    for group in dict.fromkeys(row.group for row in known.values()):
-        names = CURVES if group == "re-identification" else SCORE_MEASURES
-        print(f"\n| {group} | sets | " + " | ".join(names) + " |\n|---|---|" + "---|" * len(names))
-        for content in done:
-            if content["group"] == group:
-                shares = content["shares"]
-                cells = [cell(shares[name]) if name in shares else "–" for name in names]
-                print(f"| {content['row']} | {content['sets']} | " + " | ".join(cells) + " |")
+    for group, tables in TABLES.items():
+        for names in tables:
+            print(f"\n| {group} | sets | " + " | ".join(names) + " |")
+            print("|---|---|" + "---|" * len(names))
+            for content in done:
+                if content["group"] == group:
+                    print(table_row(content["row"], content["sets"], content["shares"], names))
+
+
+def table_row(
+    title: str, sets: int, shares: Mapping[str, list[float]], names: Sequence[str]
+) -> str:
+    """One line of a table; bold where a measure is held less often than in 92 % of the sets."""
+    cells = [cell(shares[name]) if name in shares else "–" for name in names]
+    marked = any(shares[name][0] < HELD for name in names if name in shares)
+    return f"| {f'**{title}**' if marked else title} | {sets} | " + " | ".join(cells) + " |"
 
 
 def main() -> None:

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from paired_systems import paired_systems
-from scipy.stats import norm, t
+from scipy.stats import norm, studentized_range, t
 
 from sottovoce.findings import Comparison, PairedDifference
-from sottovoce.measure import Scores, Speakers, compare_scores, eer, measure_scores, pair_sets
+from sottovoce.measure import Scores, Speakers, compare_scores, measure_scores, pair_sets
 from sottovoce.measure.joint_draws import simultaneous_half_widths
 from sottovoce.measure.pairing import resample_together
 from sottovoce.measure.resampling import draw_weights
@@ -88,7 +88,7 @@ def written_out(tally: Tally) -> tuple[NDArray[np.float64], NDArray[np.float64]]
     return np.repeat(cells, mated), np.repeat(cells, nonmated)
 
 
-def test_intervals_agree_with_a_brute_force_paired_bootstrap() -> None:
+def test_shares_of_resamples_agree_with_a_brute_force_paired_bootstrap() -> None:
     """The bootstrap here draws speakers by name, one resample at a time."""
     sets = paired_systems([0.6, 1.0], speakers=12, utterances=5)
     both = sets[0], sets[1]
@@ -101,23 +101,48 @@ def test_intervals_agree_with_a_brute_force_paired_bootstrap() -> None:
         ]
     )
     value = slow_eer(sets[0].mated, sets[0].nonmated) - slow_eer(sets[1].mated, sets[1].nonmated)
-    studentised = np.quantile(np.abs(draws - draws.mean()), 0.95)
-    half_width = studentised * t.ppf(0.975, 11) / norm.ppf(0.975)
     difference = only(comparison)
     assert difference.value == pytest.approx(value, abs=1e-12)
-    assert difference.low == pytest.approx(value - half_width, abs=0.1 * half_width)
-    assert difference.high == pytest.approx(value + half_width, abs=0.1 * half_width)
     assert difference.share_above == pytest.approx(np.mean(draws > 0), abs=0.04)
     assert difference.share_below == pytest.approx(np.mean(draws < 0), abs=0.04)
+    # every pair of speakers meets once here, and resamples exaggerate the noise of single pairs
+    assert 0.6 < width(difference) / (2 * t.ppf(0.975, 11) * draws.std()) < 1.0
 
 
-def quick_difference(first: Scores, second: Scores, weights: Weights) -> float:
+def test_intervals_agree_with_brute_force_subsamples() -> None:
+    """Speakers are left out, and pairs weighted, one subsample at a time and without a tally."""
+    sets = paired_systems([0.6, 1.0], speakers=12, utterances=5)
+    both = sets[0], sets[1]
+    difference = only(compare_scores(sets, only=["eer"], replicates=4000))
+    rng = np.random.default_rng(99)
+    everybody = np.ones(12, np.int64)
+    left_out, tilted = [], []
+    for _ in range(800):
+        order = rng.permutation(12)
+        weights = everybody.copy()
+        weights[order[:5]] = 0  # two fifths of 12 speakers
+        left_out.append(quick_difference(*both, weights))
+        signs = everybody.copy()
+        signs[order[:6]] = -1
+        # pairs within a half count three times as often as pairs across
+        tilted.append(quick_difference(*both, everybody, 2 + np.outer(signs, signs)))
+    variance = np.var(left_out, ddof=1) * 7 / 5 - np.var(tilted, ddof=1) * (1 + 5 / 7) / 0.5**2
+    half_width = t.ppf(0.975, 11) * np.sqrt(variance)
+    assert difference.value is not None
+    assert difference.low == pytest.approx(difference.value - half_width, abs=0.1 * half_width)
+    assert difference.high == pytest.approx(difference.value + half_width, abs=0.1 * half_width)
+
+
+def quick_difference(
+    first: Scores, second: Scores, weights: Weights, of_pairs: Weights | None = None
+) -> float:
     """The difference of EERs by sorting all repeated scores; no tally."""
+    table = np.outer(weights, weights) if of_pairs is None else of_pairs
     values = []
     for scores in (first, second):
         who = scores.speakers
         assert who is not None
-        pairs = weights[who.nonmated_enrol] * weights[who.nonmated_trial]
+        pairs = table[who.nonmated_enrol, who.nonmated_trial]
         mated = np.sort(np.repeat(scores.mated, weights[who.mated]))
         nonmated = np.sort(np.repeat(scores.nonmated, pairs))
         thresholds = np.append(np.unique(np.concatenate((mated, nonmated))), np.inf)
@@ -170,13 +195,15 @@ def test_separate_intervals_overlap_where_the_paired_difference_excludes_zero() 
 
 
 def test_unpaired_sets_are_resampled_separately_and_say_so() -> None:
-    sets = paired_systems([0.8, 1.2], shared=0.95)
+    sets = paired_systems([0.8, 1.2], speakers=40, shared=0.95)
     paired = compare_scores(sets, only=["eer"])
     unpaired = compare_scores([without_speakers(scores) for scores in sets], only=["eer"])
     assert paired.warnings == ()
     assert unpaired.paired_by == "nothing"
     assert len(unpaired.warnings) == 1
-    separate = compare_scores(paired_systems([0.8, 1.2], shared=0.95, named=False), only=["eer"])
+    separate = compare_scores(
+        paired_systems([0.8, 1.2], speakers=40, shared=0.95, named=False), only=["eer"]
+    )
     assert separate.paired_by == "nothing"
     assert width(only(paired)) < 0.8 * width(only(separate))
 
@@ -201,7 +228,7 @@ def test_only_common_speakers_are_compared() -> None:
     first, second = paired_systems([0.8, 1.2], speakers=10)
     names = [f"s{k:03d}" for k in range(10)]
     partly = renamed(second, [*names[:7], "x", "y", "z"])
-    comparison = compare_scores([first, partly], only=["eer", "min_cllr"])
+    comparison = compare_scores([first, partly], interval=None, only=["eer", "min_cllr"])
     assert comparison.paired_by == "speaker"
     assert [part.n_mated for part in comparison.sets] == [70, 70]
     assert [part.n_nonmated for part in comparison.sets] == [42, 42]
@@ -247,6 +274,25 @@ def test_streams_are_compared_without_pairs() -> None:
     assert comparison.paired_by == "nothing"
     assert only(comparison).low is not None
     assert pair_sets([first, stream], same_trials=True).paired_by == "nothing"
+
+
+def test_few_speakers_are_warned_of() -> None:
+    few, enough = (
+        compare_scores(paired_systems([0.8, 1.2], speakers=k), only=["eer"], replicates=40)
+        for k in (20, 30)
+    )
+    (warning,) = few.warnings
+    assert "20 speakers" in warning
+    assert enough.warnings == ()
+    without = compare_scores(paired_systems([0.8, 1.2]), only=["eer"], interval=None)
+    assert without.warnings == ()
+
+
+def test_trials_of_unknown_speakers_are_warned_of() -> None:
+    sets = [without_speakers(scores) for scores in paired_systems([0.8, 1.2])]
+    paired = pair_sets(sets, same_trials=True)
+    (warning,) = compare_scores(paired, only=["eer"], replicates=40).warnings
+    assert "speakers are unknown" in warning
 
 
 def test_what_cannot_be_compared_is_refused() -> None:
@@ -302,15 +348,10 @@ def test_a_set_whose_resamples_all_agree_adds_what_it_may_hide() -> None:
     sets = paired_systems([20.0, 1.5], speakers=8)
     difference = only(compare_scores(sets, only=["eer"], replicates=400))
     single = measure_scores(sets[0], only=["eer"]).measures["eer"]
-    paired = pair_sets(sets)
-    tallies = [Tally.of(scores) for scores in sets]
-    rng = np.random.default_rng(0)
-    drawn = resample_together(paired, tallies, replicates=400, rng=rng)
-    draws = np.array([[eer(second)] for _, second in drawn])
-    half_width = float(simultaneous_half_widths(draws, 0.95, 7)[0])
+    assert (difference.low or 0.0) < (difference.value or 0.0)
+    half_width = (difference.value or 0.0) - (difference.low or 0.0)
     assert difference.value is not None
     assert single.high is not None
-    assert difference.low == pytest.approx(difference.value - half_width)
     assert difference.high == pytest.approx(difference.value + math.hypot(half_width, single.high))
 
 
@@ -339,19 +380,27 @@ def test_intervals_of_several_systems_hold_together() -> None:
     assert np.all(ratios < 1.6)
 
 
-def test_simultaneous_widths_of_independent_normal_quantities() -> None:
+def test_simultaneous_widths_of_normal_quantities() -> None:
     rng = np.random.default_rng(0)
-    draws = rng.normal(0, [1.0, 2.0, 5.0], (200_000, 3))
-    widths = simultaneous_half_widths(draws, 0.95, 10**9)
+    deviations = rng.normal(0, 1, (50_000, 3))
+    errors = np.array([1.0, 2.0, 5.0])
     # all of three independent quantities: each with confidence 0.95^(1/3)
     factor = norm.ppf((1 + 0.95 ** (1 / 3)) / 2)
-    assert widths == pytest.approx(factor * np.array([1.0, 2.0, 5.0]), rel=0.01)
-    few = simultaneous_half_widths(draws, 0.95, 5)
-    assert few / widths == pytest.approx(t.ppf(0.975, 5) / norm.ppf(0.975))
-    with_constant = np.column_stack((draws[:, 0], np.ones(len(draws))))
-    constant = simultaneous_half_widths(with_constant, 0.9, 50)
-    assert constant[1] == 0
-    assert constant[0] > 0
+    widths = simultaneous_half_widths(errors, deviations, 0.95, 10**6)
+    assert widths == pytest.approx(factor * errors, rel=0.02)
+    few = simultaneous_half_widths(errors, deviations, 0.95, 5)
+    # tables of the studentised maximum modulus: 3 quantities, 5 degrees of freedom
+    assert few == pytest.approx(3.40 * errors, rel=0.02)
+    with_constant = simultaneous_half_widths(np.array([2.0, 0.0]), deviations[:, :2], 0.9, 50)
+    assert with_constant == pytest.approx([2 * t.ppf(0.95, 50), 0.0])
+
+
+def test_simultaneous_widths_of_differences_are_those_of_tukey() -> None:
+    means = np.random.default_rng(0).normal(0, np.sqrt(0.5), (50_000, 4))
+    pairs = [(i, j) for i in range(4) for j in range(i)]
+    deviations = np.stack([means[:, i] - means[:, j] for i, j in pairs], axis=1)
+    widths = simultaneous_half_widths(np.ones(6), deviations, 0.95, 12)
+    assert widths == pytest.approx(studentized_range.ppf(0.95, 4, 12) / np.sqrt(2), rel=0.02)
 
 
 @given(seed=st.integers(0, 2**32 - 1), distance=st.floats(0, 4))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sottovoce.findings import Resampling
@@ -98,10 +99,45 @@ def score_warnings(
     return cautions
 
 
+def comparison_warnings(
+    sets: Sequence[ScoreSource], paired_by_trial: bool, plan: Resampling | None
+) -> list[Caution]:
+    """Collect the warnings about the intervals of differences between score sets.
+
+    Parameters
+    ----------
+    sets : sequence of ScoreSource
+        The score sets, as they are compared.
+    paired_by_trial : bool
+        Whether trials are resampled together, since speakers are unknown.
+    plan : Resampling or None
+        How the sets were resampled, if they were.
+
+    Returns
+    -------
+    list of Caution
+        ``too-few-trials``, ``speakers-unknown`` and ``few-speakers``, those that apply.
+    """
+    if plan is None:
+        return [_too_few_trials()]
+    if paired_by_trial:
+        message = (
+            "the intervals of differences are too narrow unless no two trials share a speaker: "
+            "speakers are unknown, so trials were paired as if they were independent; name the "
+            "speakers"
+        )
+        return [Caution("speakers-unknown", message)]
+    return few_speakers(min(map(mated_speakers, sets))) if plan.unit == "speaker" else []
+
+
+def _too_few_trials() -> Caution:
+    message = f"fewer than {MIN_TRIALS} trials of one kind: too few for intervals"
+    return Caution("too-few-trials", message)
+
+
 def _about_intervals(scores: ScoreSource, plan: Resampling | None) -> list[Caution]:
     if plan is None:
-        message = f"fewer than {MIN_TRIALS} trials of one kind: too few for intervals"
-        return [Caution("too-few-trials", message)]
+        return [_too_few_trials()]
     speakers = mated_speakers(scores)
     if scores.speakers is None:
         return [

@@ -25,7 +25,7 @@ from sottovoce.findings import (
 )
 from sottovoce.measure.catalogue import MEASURES, Measure
 from sottovoce.measure.intervals import Interval
-from sottovoce.measure.joint_draws import JointDraws, draw_together, plan_together
+from sottovoce.measure.joint_draws import JointDraws, JointSets, plan_together
 from sottovoce.measure.paired import compare_scores, discloses_more
 from sottovoce.measure.pairing import PairedScores, join_conditions, single_set
 from sottovoce.measure.pooling import ConditionValues
@@ -335,11 +335,9 @@ def _draw(
     stage = _stage(progress, "pooling")
     joined = join_conditions(sets)
     if joined is not None:
-        whole = draw_together(
-            joined, settings.measures, plans[0], seed=settings.seed, progress=stage
-        )
+        whole = JointSets(joined, settings.measures, plans[0]).draw(settings.seed, stage)
         return whole.split([len(paired.sets) for paired in sets]), True
     return [
-        draw_together(paired, settings.measures, plan, seed=[settings.seed, number], progress=stage)
+        JointSets(paired, settings.measures, plan).draw([settings.seed, number], stage)
         for number, (paired, plan) in enumerate(zip(sets, plans, strict=True))
     ], False

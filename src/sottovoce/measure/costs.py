@@ -39,13 +39,33 @@ class Cost:
         rng : numpy.random.Generator
             Source of the draw.
         """
+        spread = math.sqrt(max(0.0, self._known_squares() - self.total**2 / count))
+        return Cost(self.total + spread * float(rng.standard_normal()), self.squares)
+
+    def thinned(self, count: float, kept: float, rng: np.random.Generator) -> Cost:
+        """Draw the sum over trials that are kept at random from its normal limit.
+
+        Parameters
+        ----------
+        count : float
+            Trials behind this sum.
+        kept : float
+            How many of them are kept.
+        rng : numpy.random.Generator
+            Source of the draw.
+        """
+        share = kept / count
+        spread = max(0.0, self._known_squares() - self.total**2 / count)
+        deviation = math.sqrt(share * (1 - share) * spread) * float(rng.standard_normal())
+        return Cost(share * self.total + deviation)
+
+    def _known_squares(self) -> float:
         if self.squares is None:
             raise InputError(
                 "these costs have no squares; make the tally with Tally.of(…, squares=True)",
                 code="missing-costs",
             )
-        spread = math.sqrt(max(0.0, self.squares - self.total**2 / count))
-        return Cost(self.total + spread * float(rng.standard_normal()), self.squares)
+        return self.squares
 
 
 def bits(scores: RealArray) -> NDArray[np.float64]:

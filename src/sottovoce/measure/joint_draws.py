@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.core.types import Progress
+from sottovoce.core.types import FloatArray, Progress
 from sottovoce.findings import Resampling
 from sottovoce.measure.catalogue import Evidence, Measure
 from sottovoce.measure.ladder import round_down
 from sottovoce.measure.pairing import PairedScores, resample_together
-from sottovoce.measure.quantiles import normal_quantile, t_quantile
+from sottovoce.measure.quantiles import t_quantile
 from sottovoce.measure.resampling import by_speaker, enough, mated_speakers
 from sottovoce.measure.scores import ScoreSource
+from sottovoce.measure.subsampling import (
+    Deviations,
+    pair_scale,
+    subsample_count,
+    subsample_scale,
+    subsample_together,
+    tilt_together,
+)
 from sottovoce.measure.summary import plan_resampling, refusal, tally_for
+from sottovoce.measure.tally import Tally
+
+_T_DRAWS = 20_000
+"""Draws of a multivariate t distribution: its 95 % quantile is then off by less than 1 %."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,15 +89,8 @@ def plan_together(
     return Resampling(confidence, unit, count, fewest)
 
 
-def draw_together(
-    paired: PairedScores,
-    measures: Sequence[Measure],
-    plan: Resampling | None,
-    *,
-    seed: int | Sequence[int] = 0,
-    progress: Progress | None = None,
-) -> JointDraws:
-    """Compute measures of several score sets and of resamples that the sets share.
+class JointSets:
+    """Several score sets, counted for some measures, of which resamples can be drawn together.
 
     Parameters
     ----------
@@ -94,56 +100,105 @@ def draw_together(
         What to compute.
     plan : Resampling or None
         How many resamples to draw; None for none.
-    seed : int or sequence of int, default 0
-        Of the resamples.
-    progress : callable, optional
-        Called with the number of resamples done and to do.
     """
-    refusals = [[refusal(measure, scores) for measure in measures] for scores in paired.sets]
-    usable = [
-        [measure for measure, reason in zip(measures, reasons, strict=True) if not reason]
-        for reasons in refusals
-    ]
-    tallies = [
-        tally_for(some, scores, plan) for some, scores in zip(usable, paired.sets, strict=True)
-    ]
-    ladders = list(map(round_down, tallies))
-    values, rounded = (
-        np.array(
+
+    def __init__(
+        self, paired: PairedScores, measures: Sequence[Measure], plan: Resampling | None
+    ) -> None:
+        self._paired, self._measures = paired, measures
+        self.replicates = plan.replicates if plan else 0
+        count = subsample_count(self.replicates) if self.replicates else 0
+        self.subsamples, self.tilts = count, count // 2
+        self._refusals = [
+            [refusal(measure, scores) for measure in measures] for scores in paired.sets
+        ]
+        tallies = [
+            tally_for(
+                [measure for measure, reason in zip(measures, reasons, strict=True) if not reason],
+                scores,
+                plan,
+            )
+            for reasons, scores in zip(self._refusals, paired.sets, strict=True)
+        ]
+        self._ladders = list(map(round_down, tallies))
+        self._values = self._measure(tallies)
+
+    def _measure(self, tallies: Sequence[Tally]) -> NDArray[np.float64]:
+        """Values of the measures (sets × measures)."""
+        return self._compute(tallies, [measure.compute for measure in self._measures])
+
+    def _measure_resample(self, tallies: Sequence[Tally]) -> NDArray[np.float64]:
+        """Values of a resample, in which a measure may be estimated in another way."""
+        computes = [measure.resampled or measure.compute for measure in self._measures]
+        return self._compute(tallies, computes)
+
+    def _compute(
+        self, tallies: Sequence[Tally], computes: Sequence[Callable[[Evidence], float]]
+    ) -> NDArray[np.float64]:
+        return np.array(
             [
-                _values(Evidence(tally), measures, some)
-                for tally, some in zip(some_tallies, usable, strict=True)
+                [
+                    np.nan if reason else compute(evidence)
+                    for compute, reason in zip(computes, reasons, strict=True)
+                ]
+                for evidence, reasons in zip(map(Evidence, tallies), self._refusals, strict=True)
             ]
         )
-        for some_tallies in (tallies, ladders)
-    )
-    replicates = plan.replicates if plan else 0
-    draws = np.empty((replicates, len(tallies), len(measures)))
-    rng = np.random.default_rng(seed)
-    resamples = resample_together(paired, ladders, replicates=replicates, rng=rng)
-    for i, drawn in enumerate(resamples):
-        for j, (tally, some) in enumerate(zip(drawn, usable, strict=True)):
-            draws[i, j] = _resampled_values(Evidence(tally), measures, some)
-        draws[i] += values - rounded
-        if progress:
-            progress(i + 1, replicates)
-    return JointDraws(values, draws, tuple(map(tuple, refusals)))
 
+    def draw(self, seed: int | Sequence[int], progress: Progress | None = None) -> JointDraws:
+        """Compute the measures of the sets and of resamples that the sets share.
 
-def _values(
-    evidence: Evidence, measures: Sequence[Measure], usable: Sequence[Measure]
-) -> list[float]:
-    return [measure.compute(evidence) if measure in usable else np.nan for measure in measures]
+        Parameters
+        ----------
+        seed : int or sequence of int
+            Of the resamples.
+        progress : callable, optional
+            Called with the number of resamples done and to do.
+        """
+        draws = np.empty((self.replicates, *self._values.shape))
+        rng = np.random.default_rng(seed)
+        resamples = resample_together(
+            self._paired, self._ladders, replicates=self.replicates, rng=rng
+        )
+        moved = self._values - self._measure(self._ladders)
+        for i, drawn in enumerate(resamples):
+            draws[i] = self._measure_resample(drawn) + moved
+            if progress:
+                progress(i + 1, self.replicates)
+        return JointDraws(self._values, draws, tuple(map(tuple, self._refusals)))
 
+    def deviate(self, seed: int, progress: Progress | None = None) -> Deviations:
+        """Compute the measures in subsamples, as deviations that tell the standard errors.
 
-def _resampled_values(
-    evidence: Evidence, measures: Sequence[Measure], usable: Sequence[Measure]
-) -> list[float]:
-    """Values of a resample, in which a measure may be estimated in another way."""
-    return [
-        (measure.resampled or measure.compute)(evidence) if measure in usable else np.nan
-        for measure in measures
-    ]
+        Parameters
+        ----------
+        seed : int
+            Of the subsamples.
+        progress : callable, optional
+            Called with the number of subsamples done and to do.
+        """
+        rng = np.random.default_rng([seed, 1])
+        total, values = self.subsamples + self.tilts, []
+        left_out = subsample_together(self._paired, self._ladders, count=self.subsamples, rng=rng)
+        tilted = tilt_together(self._paired, self._ladders, count=self.tilts, rng=rng)
+        for i, drawn in enumerate(chain(left_out, tilted)):
+            values.append(self._measure(drawn))
+            if progress:
+                progress(i + 1, total)
+        drawn_values = np.array(values).reshape(-1, *self._values.shape)
+        return Deviations(
+            self._scaled(drawn_values[: self.subsamples], subsample_scale),
+            self._scaled(drawn_values[self.subsamples :], pair_scale),
+        )
+
+    def _scaled(
+        self, values: NDArray[np.float64], scale: Callable[[ScoreSource], float]
+    ) -> NDArray[np.float64]:
+        """Deviations from the mean over subsamples, by the factor of each set."""
+        if not len(values):
+            return values
+        factors = np.array([scale(scores) for scores in self._paired.sets])
+        return np.asarray((values - values.mean(axis=0)) * factors[:, None])
 
 
 def degrees_of_freedom(scores: ScoreSource) -> int:
@@ -160,35 +215,45 @@ def degrees_of_freedom(scores: ScoreSource) -> int:
 
 
 def simultaneous_half_widths(
-    draws: NDArray[np.float64], confidence: float, degrees: int
-) -> NDArray[np.float64]:
+    errors: FloatArray, deviations: FloatArray, confidence: float, degrees: int
+) -> FloatArray:
     r"""Compute the half widths of intervals that hold for several quantities together.
 
-    The intervals are :math:`\hat\theta_k \pm c\, s_k` with the standard deviation :math:`s_k` of
-    the resamples. The factor c is the quantile, over resamples, of the largest studentised
-    deviation :math:`\max_k |\theta^*_k - \bar\theta^*_k| / s_k`, multiplied by the ratio of the
-    quantiles of Student's t and of the normal distribution, because few speakers show less than all
-    of the spread.
+    The intervals are :math:`\hat\theta_k \pm c\, s_k` with the standard errors :math:`s_k`. For one
+    quantity c is the quantile of Student's t; for several it is that of the largest
+    :math:`|T_k|` of a multivariate t distribution that has their correlations.
 
     Parameters
     ----------
-    draws : array of float64, resamples × quantities
-        The quantities in each resample.
+    errors : array of float64
+        Standard error of each quantity.
+    deviations : array of float64, subsamples × quantities
+        Deviations with the correlations of the quantities.
     confidence : float
         Between 0 and 1.
     degrees : int
-        Degrees of freedom of Student's t: speakers, or trials, less one.
+        Degrees of freedom: speakers, or trials, less one.
 
     Returns
     -------
     array of float64
-        One per quantity; 0 where all resamples agree.
+        One per quantity; 0 where the standard error is 0.
     """
-    spread: NDArray[np.float64] = draws.std(axis=0, ddof=1)
-    varying = spread > 0
-    if not varying.any():
-        return spread
-    studentised = np.abs(draws - draws.mean(axis=0))[:, varying] / spread[varying]
-    largest = np.quantile(studentised.max(axis=1), confidence)
-    tail = (1 + confidence) / 2
-    return np.asarray(spread * largest * (t_quantile(degrees, tail) / normal_quantile(tail)))
+    varying = deviations[:, errors > 0]
+    count = varying.shape[1]
+    if count == 0:
+        return errors
+    if count == 1:
+        return np.asarray(errors * t_quantile(degrees, (1 + confidence) / 2))
+    correlation = np.atleast_2d(np.corrcoef(varying, rowvar=False))
+    return np.asarray(errors * _largest_t_quantile(correlation, confidence, degrees))
+
+
+def _largest_t_quantile(correlation: FloatArray, confidence: float, degrees: int) -> float:
+    """Quantile of the largest absolute value of a multivariate t, from draws with a fixed seed."""
+    rng = np.random.default_rng(0)
+    values, vectors = np.linalg.eigh(correlation)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    normal = rng.standard_normal((_T_DRAWS, len(values)), np.float32) @ root.T.astype(np.float32)
+    spread = np.sqrt(rng.chisquare(degrees, _T_DRAWS) / degrees)
+    return float(np.quantile(np.abs(normal).max(axis=1) / spread, confidence))

@@ -13,17 +13,18 @@ from numpy.typing import NDArray
 from sottovoce.core.types import Progress
 from sottovoce.findings import ComparedSet, Comparison, PairedDifference, Resampling
 from sottovoce.measure.catalogue import MEASURES, Measure
+from sottovoce.measure.cautions import comparison_warnings
 from sottovoce.measure.intervals import Interval, check_confidence
 from sottovoce.measure.joint_draws import (
     JointDraws,
+    JointSets,
     degrees_of_freedom,
-    draw_together,
     plan_together,
     simultaneous_half_widths,
 )
 from sottovoce.measure.pairing import PairedScores, pair_sets
-from sottovoce.measure.resampling import MIN_TRIALS
 from sottovoce.measure.scores import ScoreSource
+from sottovoce.measure.subsampling import Deviations
 from sottovoce.measure.summary import measure_scores
 
 NO_INTERVAL = "a maximum: resamples give no interval of its difference"
@@ -75,11 +76,13 @@ def compare_scores(
     paired = sets if isinstance(sets, PairedScores) else pair_sets(sets)
     measures = [MEASURES[name] for name in (MEASURES.defaults() if only is None else only)]
     plan = plan_together(paired, interval, replicates)
-    results = draw_together(paired, measures, plan, seed=seed, progress=progress)
-    warnings = list(paired.warnings)
-    if interval is not None and plan is None:
-        warnings.append(f"fewer than {MIN_TRIALS} trials of one kind: too few for intervals")
-    differences = _Differences(paired, results, plan, seed)
+    joint = JointSets(paired, measures, plan)
+    results = joint.draw(seed, _part_of(progress, 0, joint.subsamples + joint.tilts))
+    deviations = joint.deviate(seed, _part_of(progress, joint.replicates, 0))
+    differences = _Differences(paired, results, deviations, plan, seed)
+    cautions = []
+    if interval is not None:
+        cautions = comparison_warnings(paired.sets, paired.paired_by == "trial", plan)
     return Comparison(
         sets=tuple(
             ComparedSet(name, len(scores.mated), scores.n_nonmated, left_out)
@@ -93,8 +96,15 @@ def compare_scores(
         differences={
             measure.name: differences.of(measure, column) for column, measure in enumerate(measures)
         },
-        warnings=tuple(warnings),
+        warnings=(*paired.warnings, *(caution.message for caution in cautions)),
     )
+
+
+def _part_of(progress: Progress | None, before: int, after: int) -> Progress | None:
+    """Progress of one of several steps, so that the whole is counted."""
+    if progress is None:
+        return None
+    return lambda done, total: progress(before + done, before + total + after)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,6 +113,7 @@ class _Differences:
 
     paired: PairedScores
     results: JointDraws
+    deviations: Deviations
     plan: Resampling | None
     seed: int
 
@@ -158,9 +169,12 @@ class _Differences:
         pairs = list(combinations(np.flatnonzero(np.isfinite(values)).tolist(), 2))
         if self.plan is None or not pairs:
             return {}
-        draws = np.stack([self._draws(pair, column) for pair in pairs], axis=1)
-        degrees = min(map(degrees_of_freedom, self.paired.sets))
-        widths = simultaneous_half_widths(draws, self.plan.confidence, degrees)
+        widths = simultaneous_half_widths(
+            self.deviations.errors(pairs, column),
+            self.deviations.of_differences(pairs, column),
+            self.plan.confidence,
+            min(map(degrees_of_freedom, self.paired.sets)),
+        )
         reaches = [self._reach(i, measure, column) for i in range(len(values))]
         span = measure.bounds[1] - measure.bounds[0]
         intervals = {}

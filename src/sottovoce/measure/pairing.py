@@ -7,16 +7,16 @@ are resampled with the same weights.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.core.errors import InputError
-from sottovoce.core.types import IntArray
+from sottovoce.core.types import IntArray, RealArray
 from sottovoce.measure.resampling import (
     BATCH,
     MIN_SPEAKERS,
@@ -293,22 +293,57 @@ def resample_together(
         yield from zip(*streams, strict=True)
         return
     weighted = [
-        _weighted(scores, tally, paired.paired_by)
+        weighted_trials(scores, tally, paired.paired_by)
         for scores, tally in zip(paired.sets, tallies, strict=True)
     ]
+    yield from weighted_together(weighted, partial(_draw, paired, rng), replicates)
+
+
+def weighted_together(
+    weighted: Sequence[SpeakerTallies | TrialTallies],
+    draw: Callable[[], IntArray | RealArray],
+    count: int,
+) -> Iterator[tuple[Tally, ...]]:
+    """Weight several score sets alike; weights that leave a set no trial of one kind are skipped.
+
+    Parameters
+    ----------
+    weighted : sequence of SpeakerTallies or TrialTallies
+        The score sets, whose speakers or trials are numbered alike.
+    draw : callable
+        Draws the weights of a batch (units × resamples).
+    count : int
+        How many resamples are wanted.
+
+    Yields
+    ------
+    tuple of Tally
+        One per score set, on its cuts.
+    """
     done = 0
-    while done < replicates:
-        weights = _draw(paired, rng)
+    while done < count:
+        weights = draw()
         for drawn in zip(*(weigh(weights) for weigh in weighted), strict=True):
             usable = tuple(tally for tally in drawn if tally is not None)
-            if len(usable) == len(drawn) and done < replicates:
+            if len(usable) == len(drawn) and done < count:
                 done += 1
                 yield usable
 
 
-def _weighted(
+def weighted_trials(
     scores: ScoreSource, tally: Tally, paired_by: PairedBy
 ) -> SpeakerTallies | TrialTallies:
+    """Prepare a paired score set for any weights of its speakers, or of its trials.
+
+    Parameters
+    ----------
+    scores : ScoreSource
+        The scores, in memory.
+    tally : Tally
+        Their counts.
+    paired_by : {"speaker", "trial"}
+        What the weights are of.
+    """
     if not isinstance(scores, Scores):
         raise TypeError("scores that are streamed cannot be paired")
     if paired_by == "speaker" and scores.speakers is not None:
@@ -321,6 +356,16 @@ def _draw(paired: PairedScores, rng: np.random.Generator) -> IntArray:
     first = paired.sets[0]
     if paired.paired_by == "speaker" and first.speakers is not None:
         return draw_weights(first.speakers.count, rng)
-    resamples = max(1, min(BATCH, _BATCH_WEIGHTS // _trials(first)))
     sides = (len(first.mated), first.n_nonmated)
-    return np.concatenate([draw_weights(count, rng, resamples) for count in sides])
+    return np.concatenate([draw_weights(count, rng, resamples_per_batch(first)) for count in sides])
+
+
+def resamples_per_batch(scores: ScoreSource) -> int:
+    """Return how many resamples of the trials of a score set are drawn at a time.
+
+    Parameters
+    ----------
+    scores : ScoreSource
+        The scores.
+    """
+    return max(1, min(BATCH, _BATCH_WEIGHTS // _trials(scores)))

@@ -110,6 +110,29 @@ def _by_trial(tally: Tally, replicates: int, rng: np.random.Generator) -> Iterat
         )
 
 
+def thinned(tally: Tally, share: float, rng: np.random.Generator) -> Tally:
+    """Keep every trial of a tally with the same probability.
+
+    Parameters
+    ----------
+    tally : Tally
+        Counts of trials; its costs, if it has any, need their squares.
+    share : float
+        The probability, between 0 and 1.
+    rng : numpy.random.Generator
+        Source of the draw.
+    """
+    mated, nonmated = (
+        rng.binomial(np.asarray(counts, np.int64), share)
+        for counts in (tally.mated, tally.nonmated)
+    )
+    costs = tally.costs and (
+        tally.costs[0].thinned(tally.n_mated, mated.sum(), rng),
+        tally.costs[1].thinned(tally.n_nonmated, nonmated.sum(), rng),
+    )
+    return replace(tally, mated=mated, nonmated=nonmated, costs=costs)
+
+
 def _by_speaker(
     scores: Scores, who: Speakers, tally: Tally, replicates: int, rng: np.random.Generator
 ) -> Iterator[Tally]:
@@ -151,6 +174,7 @@ class SpeakerTallies:
         # whole numbers add exactly in float32 up to 2^24; a weighted count is near the plain one
         fullest = max(tally.mated.max(), tally.nonmated.max())
         self._dtype: type[np.floating] = np.float32 if fullest <= 1 << 22 else np.float64
+        self.speakers = who.count
         self._tally = tally
         self._mated = _one_way(tally, scores.mated, who, self._dtype)
         self._nonmated = _two_way(tally, scores.nonmated, who, self._dtype)
@@ -173,6 +197,34 @@ class SpeakerTallies:
         mated, nonmated = _by_resample(self._mated @ reals), self._nonmated(reals)
         costs = self._costs(reals) if self._costs else None
         return _weighted_tallies(self._tally, mated, nonmated, costs)
+
+    def tilted(self, signs: RealArray, tilt: float) -> list[Tally]:
+        """Weight non-mated trials by whether the signs of their speakers are equal.
+
+        Parameters
+        ----------
+        signs : array of float, speakers × resamples
+            1 or -1 for each speaker.
+        tilt : float
+            A trial of speakers of equal signs counts 1 + tilt times, another 1 - tilt times.
+
+        Returns
+        -------
+        list of Tally
+            One per resample; mated trials count once.
+        """
+        reals: RealArray = signs.astype(self._dtype)
+        whole = self._tally
+        nonmated = whole.nonmated + tilt * self._nonmated(reals)
+        costs = None
+        if self._costs and whole.costs:
+            mated_cost, nonmated_cost = (cost.total for cost in whole.costs)
+            totals = nonmated_cost + tilt * self._costs(reals)[1]
+            costs = [(Cost(mated_cost), Cost(total)) for total in totals.tolist()]
+        return [
+            replace(whole, nonmated=counts, costs=costs[i] if costs else None)
+            for i, counts in enumerate(nonmated)
+        ]
 
 
 class TrialTallies:
