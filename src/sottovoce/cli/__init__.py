@@ -100,12 +100,13 @@ COMMANDS = {
     "slice": "Cut recordings into short pieces, shuffled and renamed.",
     "serve": "The services over HTTP, with a page for the browser.",
     "embed": "Speaker embeddings of a corpus.",
-    "score": "Scores of the pairs of a trial list, from embeddings.",
+    "score": "Scores of pairs of embeddings: those of a trial list, or all.",
     "train": "Train models of attackers and anonymisers.",
-    "corpus": "Check and describe a corpus of recordings.",
+    "corpus": "Check, describe and select from a corpus of recordings.",
+    "memorisation": "What a model remembers of its training text.",
 }
 """Help line of each command by name. A command is ``command`` in the module of that name; the
-groups ``anonymise`` and ``train`` are below."""
+groups ``anonymise``, ``train`` and ``memorisation`` are below."""
 
 
 @click.group(
@@ -137,6 +138,11 @@ TRAIN_COMMANDS = {
     "synthesiser": "The synthesiser and voice pool of the x-vector anonymiser.",
 }
 
+MEMORISATION_COMMANDS = {
+    "insert": "Put invented secrets into training text.",
+    "exposure": "How far a model has memorised inserted secrets, in bits.",
+}
+
 
 @app.group(
     cls=LazyGroup,
@@ -146,6 +152,16 @@ TRAIN_COMMANDS = {
 )
 def anonymise() -> None:
     """Anonymise speech: its voice, its words, or both in one recording."""
+
+
+@app.group(
+    cls=LazyGroup,
+    table=MEMORISATION_COMMANDS,
+    modules="sottovoce.cli.memorisation_{}",
+    epilog="Example: sottovoce memorisation exposure candidates.csv",
+)
+def memorisation() -> None:
+    """Find out what a model remembers of its training text."""
 
 
 @app.group(

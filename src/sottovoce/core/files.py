@@ -47,13 +47,15 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 
 @contextmanager
-def atomic_file(path: Path) -> Iterator[Path]:
+def atomic_file(path: Path, *, mode: int = 0o666) -> Iterator[Path]:
     """Write a file piece by piece, whole or not at all.
 
     Parameters
     ----------
     path : Path
         The file; an existing one is replaced, and missing folders are made.
+    mode : int, default 0o666
+        Permissions of the finished file, less the umask of the process; before, they are 0o600.
 
     Yields
     ------
@@ -73,7 +75,7 @@ def atomic_file(path: Path) -> Iterator[Path]:
         os.close(handle)
         try:
             yield Path(temporary)
-            os.chmod(temporary, 0o666 & ~current_umask())
+            os.chmod(temporary, mode & ~current_umask())
             os.replace(temporary, path)
         except BaseException:
             os.unlink(temporary)

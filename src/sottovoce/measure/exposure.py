@@ -36,10 +36,13 @@ MINIMUM_SAMPLE = 30
 class Exposure(Record):
     """Exposure of one secret."""
 
-    bits: float
+    exposure_bits: float
+    maximum_bits: float
+    """The largest value this method can give."""
+    rank: int | None
+    """Values of the space that are as likely as the secret or more, itself included; None where
+    it was estimated."""
     method: ExposureMethod
-    largest: float
-    """The largest value this method can give, in bits."""
     p_value: float
     """Probability of so large an exposure if the model has not memorised the secret."""
     space: int
@@ -52,10 +55,10 @@ class Exposure(Record):
 class ExposureSummary(Record):
     """Mean exposure of several secrets that were inserted equally often."""
 
-    mean: float
+    value: float
     low: float
     high: float
-    """Ends of the interval of the mean."""
+    """Ends of the interval."""
     confidence: float
     secrets: int
     method: ExposureMethod
@@ -100,7 +103,8 @@ def exact_exposure(perplexities: ArrayLike, secret: int) -> Exposure:
     rank = int(np.count_nonzero(values <= values[secret]))
     largest = math.log2(len(values))
     bits = largest - math.log2(rank)
-    return Exposure(bits, "exact", largest, rank / len(values), len(values), len(values))
+    size = len(values)
+    return Exposure(bits, largest, rank, "exact", rank / size, size, size)
 
 
 def sampled_exposure(secret: float, sample: ArrayLike, space: int) -> Exposure:
@@ -123,14 +127,8 @@ def sampled_exposure(secret: float, sample: ArrayLike, space: int) -> Exposure:
     values = _checked_sample(secret, sample, space)
     before = int(np.count_nonzero(values <= secret))
     share = (before + 1) / (len(values) + 1)
-    return Exposure(
-        -math.log2(share),
-        "sampled",
-        math.log2(len(values) + 1),
-        share,
-        space,
-        len(values) + 1,
-    )
+    scored = len(values) + 1
+    return Exposure(-math.log2(share), math.log2(scored), None, "sampled", share, space, scored)
 
 
 def fitted_exposure(secret: float, sample: ArrayLike, space: int) -> Exposure:
@@ -160,7 +158,7 @@ def fitted_exposure(secret: float, sample: ArrayLike, space: int) -> Exposure:
     largest = math.log2(space)
     log_share = float(stats.skewnorm.logcdf(secret, *stats.skewnorm.fit(values))) / math.log(2)
     bits = min(max(-log_share, 0.0), largest)
-    return Exposure(bits, "skew-normal", largest, 2.0**-bits, space, len(values) + 1)
+    return Exposure(bits, largest, None, "skew-normal", 2.0**-bits, space, len(values) + 1)
 
 
 def null_exposure(space: int) -> float:
@@ -205,12 +203,12 @@ def summarise_exposures(
             f"exposures by different methods: {', '.join(sorted(methods))}; use one for all",
             code="mixed-methods",
         )
-    bits = np.array([exposure.bits for exposure in exposures])
+    bits = np.array([exposure.exposure_bits for exposure in exposures])
     null_mean = float(np.mean([null_exposure(exposure.space) for exposure in exposures]))
-    largest = float(np.mean([exposure.largest for exposure in exposures]))
+    largest = float(np.mean([exposure.maximum_bits for exposure in exposures]))
     low, high = _mean_ends(bits, null_mean, confidence)
     return ExposureSummary(
-        mean=float(bits.mean()),
+        value=float(bits.mean()),
         low=max(0.0, low),
         high=min(largest, high),
         confidence=confidence,

@@ -64,8 +64,8 @@ class WordErrors:
 
     Inserted words are errors too, so there can be more errors than words.
 
-    >>> WordErrors(98, 69).share
-    1.42...
+    >>> round(WordErrors(98, 69).share, 2)
+    1.42
     """
 
     errors: int

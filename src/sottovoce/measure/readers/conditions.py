@@ -13,12 +13,12 @@ from pathlib import Path
 
 import polars as pl
 
-from sottovoce.core.errors import InputError, first_few, first_line
-from sottovoce.core.files import check_exists
+from sottovoce.core.errors import InputError, first_few
 from sottovoce.findings import LeftOutTrials
 from sottovoce.measure.pairing import PairedScores
 from sottovoce.measure.readers import parquet_shards
 from sottovoce.measure.readers.parquet import scan_parquet, stream_scores
+from sottovoce.measure.readers.plain_tables import read_plain_table
 from sottovoce.measure.readers.score_files import ScoreFile, pair_files
 from sottovoce.measure.readers.tables import IDS, MATED_ROW, SPEAKERS, mated_label, scores_of
 from sottovoce.measure.scores import ScoreSource
@@ -211,19 +211,7 @@ def read_metadata(path: Path, column: str) -> pl.DataFrame:
         Columns ``key`` (a speaker or an utterance, once each) and ``condition``. A speaker with
         several conditions varies.
     """
-    check_exists(path)
-    name = path.name.lower()
-    try:
-        if name.endswith(".parquet"):
-            table = pl.read_parquet(path)
-        else:
-            separator = "\t" if name.endswith(".tsv") else ","
-            table = pl.read_csv(path, separator=separator, infer_schema=False)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(
-            f"{path}: not a readable table ({first_line(error)})", code="unreadable"
-        ) from None
-    table = table.rename({name: name.strip() for name in table.columns})
+    table = read_plain_table(path)
     keys = [name for name in ("utterance", "speaker") if name in table.columns]
     if column not in table.columns or not keys:
         wanted = column if keys else "speaker or utterance"

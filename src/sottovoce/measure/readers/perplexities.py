@@ -1,0 +1,86 @@
+"""Log-perplexities of candidates for a secret, from any framework that trains models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from sottovoce.core.errors import InputError, first_few
+from sottovoce.core.types import FloatArray
+from sottovoce.measure.readers.plain_tables import read_plain_table, require_columns
+
+COLUMNS = ("canary", "candidate", "log_perplexity", "inserted")
+_TRUE, _FALSE = ("true", "1", "1.0", "yes"), ("false", "0", "0.0", "no", "")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CanaryPerplexities:
+    """Log-perplexities of all scored candidates of a canary."""
+
+    canary: str
+    values: FloatArray
+    secret: int
+    """Which of them is the secret that was inserted."""
+
+
+def read_perplexities(path: Path) -> list[CanaryPerplexities]:
+    """Read a table with one row per candidate: canary, candidate, log_perplexity, inserted.
+
+    Parameters
+    ----------
+    path : Path
+        ``.csv``, ``.tsv`` or ``.parquet``.
+
+    Returns
+    -------
+    list of CanaryPerplexities
+        In the order of their first rows.
+
+    Raises
+    ------
+    InputError
+        ``missing-column``, ``not-a-number``, ``bad-label``, ``duplicate-id`` for a candidate that
+        occurs twice, ``not-one-secret`` for a canary without a secret or with several.
+    """
+    table = read_plain_table(path)
+    require_columns(table, COLUMNS, path)
+    table = table.select(
+        pl.col("canary", "candidate").cast(pl.String).str.strip_chars(),
+        log_perplexity=pl.col("log_perplexity").cast(pl.Float64, strict=False),
+        inserted=_truth("inserted"),
+    ).with_row_index("line", offset=2)
+    _refuse(table.filter(pl.col("log_perplexity").is_null()), "no number", "not-a-number", path)
+    _refuse(table.filter(pl.col("inserted").is_null()), "neither true nor false", "bad-label", path)
+    twice = table.filter(pl.struct("canary", "candidate").is_duplicated())
+    _refuse(twice, "a candidate that occurs twice", "duplicate-id", path)
+    if table.is_empty():
+        raise InputError(f"{path}: no rows; list the candidates", code="empty")
+    return [
+        _canary(str(name[0]), rows, path)
+        for name, rows in table.group_by("canary", maintain_order=True)
+    ]
+
+
+def _truth(column: str) -> pl.Expr:
+    word = pl.col(column).cast(pl.String).fill_null("").str.strip_chars().str.to_lowercase()
+    return pl.when(word.is_in(_TRUE)).then(True).when(word.is_in(_FALSE)).then(False)
+
+
+def _canary(name: str, rows: pl.DataFrame, path: Path) -> CanaryPerplexities:
+    secrets = np.flatnonzero(rows["inserted"].to_numpy())
+    if len(secrets) != 1:
+        raise InputError(
+            f"{path}: canary {name!r} has {len(secrets)} candidates with inserted=true; exactly "
+            "one is the secret",
+            code="not-one-secret",
+        )
+    return CanaryPerplexities(name, rows["log_perplexity"].to_numpy(), int(secrets[0]))
+
+
+def _refuse(rows: pl.DataFrame, complaint: str, code: str, path: Path) -> None:
+    if not rows.is_empty():
+        lines = (f"line {line}" for line in rows["line"].head(3))
+        raise InputError(f"{path}: {complaint} in {first_few(lines, len(rows))}", code=code)
