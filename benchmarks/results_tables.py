@@ -17,7 +17,13 @@ from pathlib import Path
 from sottovoce.audit.differences import LocatedRow, compare_rows
 from sottovoce.core.files import read_json, write_text
 from sottovoce.core.records import from_json
-from sottovoce.findings import AttackRow, AuditFindings, Estimate, UtilityEstimate
+from sottovoce.findings import (
+    AttackRow,
+    AuditFindings,
+    Estimate,
+    RowsComparison,
+    UtilityEstimate,
+)
 from sottovoce.findings.attack import AttributeInference
 from sottovoce.report.svg import Axis, Line, line_chart
 
@@ -72,6 +78,16 @@ class Results:
                 key = (run.corpus, run.seed, row.method, row.attacker, variant(row))
                 if key not in self.rows or len(row.techniques) > len(self.rows[key].techniques):
                     self.rows[key] = row
+
+        self._compared: dict[tuple[str, str], RowsComparison] = {}
+
+    def compare(self, first: AttackRow, second: AttackRow) -> RowsComparison:
+        """Compare two attacks on one method, paired by speaker, once."""
+        key = (first.score_file, second.score_file)
+        if key not in self._compared:
+            located = [LocatedRow(row, self.audit) for row in (first, second)]
+            (self._compared[key],) = compare_rows(located, interval=0.95)
+        return self._compared[key]
 
     def row(
         self, method: str, attacker: str, kind: str, *, corpus: str = "libri40", seed: int = 0
@@ -246,14 +262,17 @@ def _against_best(
 def _difference(results: Results, first: AttackRow, second: AttackRow, name: str) -> str:
     """First minus second, paired by speaker, with its interval."""
     places, scale = (1, 100.0) if name == "eer" else (2, 1.0)
-    if first.score_file == second.score_file:
+    if _technique(first) == _technique(second):
         return f"{0:.{places}f}"
-    located = [LocatedRow(row, results.audit) for row in (first, second)]
-    (comparison,) = compare_rows(located, interval=0.95)
-    (difference,) = comparison.scores.differences[name]
+    (difference,) = results.compare(first, second).scores.differences[name]
     ends = (difference.value, difference.low, difference.high)
     value, low, high = (f"{scale * (end or 0.0):+.{places}f}" for end in ends)
     return f"{value} ({low} to {high})"
+
+
+def _technique(row: AttackRow) -> tuple[str, str, str, str]:
+    """What makes two attacks of a method the same."""
+    return row.attacker, row.representation, row.linked_with, str(row.trained.settings)
 
 
 def knowledge_table(results: Results) -> str:
