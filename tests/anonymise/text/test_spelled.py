@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import lzma
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,16 @@ def test_sentences_for_writing_the_rules(lang: str) -> None:
     }
     assert len(missed) == 26
     assert {text: words for text, words in missed.items() if words} == {}
+
+
+def test_sealed_sentences() -> None:
+    """Measured once, after the rules were written: 202 of 208 (97.1 %) were protected."""
+    text = lzma.decompress((SENTENCES.parent / "sealed.jsonl.xz").read_bytes()).decode()
+    sentences = [json.loads(line) for line in text.splitlines()]
+    detectors = {lang: Detector(lang) for lang in LANGUAGES}
+    protected = sum(not visible_private_words(s, detectors[s["lang"]]) for s in sentences)
+    assert len(sentences) == 208
+    assert protected / len(sentences) >= 0.97
 
 
 @pytest.mark.parametrize(

@@ -239,7 +239,7 @@ def replace_with(lang: str, secret: Secret, strategy: str = DEFAULT_STRATEGY) ->
         private = [_entity_spans(*pair) for pair in zip(texts, targets, strict=True)]
         for index, (text, spans) in enumerate(zip(texts, private, strict=True)):
             findings = [Finding(*span[:3], 1.0, span.rule) for span in spans]
-            replacer.note_full_names(text, findings, dialogue, str(index))
+            replacer.note_persons(text, findings, dialogue, str(index))
         result = []
         for index, (text, spans) in enumerate(zip(texts, private, strict=True)):
             values = [

@@ -180,7 +180,7 @@ class TextAnonymiser:
         tables = CorpusValues() if use_corpus_tables else None
         for i, (source, decided) in enumerate(prepared.decide(texts())):
             findings = masked_findings(decided)
-            self.replacer.note_full_names(source.text, findings, source.document, str(i))
+            self.replacer.note_persons(source.text, findings, source.document, str(i))
             if tables is not None:
                 tables.add(source.text, findings)
         if tables is not None:

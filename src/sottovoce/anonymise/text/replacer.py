@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.text.entities import SENSITIVE
 from sottovoce.anonymise.text.masked_text import Finding
-from sottovoce.anonymise.text.strategies import STRATEGIES, Mention, ReplacementContext
+from sottovoce.anonymise.text.persons import PersonIndex, is_titled
+from sottovoce.anonymise.text.spelled import joined_letters
+from sottovoce.anonymise.text.strategies import STRATEGIES, Mention, ReplacementContext, match_case
 from sottovoce.anonymise.text.surrogates import Table
 from sottovoce.core.errors import UsageError
 from sottovoce.core.registry import did_you_mean
@@ -18,6 +20,9 @@ DEFAULT_STRATEGY = "full"
 SCOPES = ("none", "utterance", "document", "corpus")
 """Where the same value gets the same replacement."""
 _NO_SCOPE = SCOPES[0]
+PERSON = "PER"
+MIN_SPELLED = 2
+"""Letters in a row that are initials rather than a spelled name, at most."""
 TYPED = "typed"
 _VALUE_STRATEGIES = ("named", "word", "full")
 """Strategies that put another value in place; there are no values for special categories, whose
@@ -29,6 +34,12 @@ MIN_VALUES = 50
 
 CorpusTables = Mapping[tuple[str, str], Table]
 """Tables of the values of the corpus that is released, by type and part."""
+
+
+def _unspelled(name: str) -> str:
+    """Return a spelled name as a word: *a n n a* is *anna*, so both get one surrogate."""
+    letters = joined_letters(name)
+    return match_case(letters, name) if len(letters) > MIN_SPELLED and " " in name.strip() else name
 
 
 @dataclass
@@ -60,8 +71,8 @@ class Replacer:
             )
         self._context = ReplacementContext(self.lang, self.secret, self.corpus_tables)
         self._mentions = 0
-        self._full_names: dict[str, dict[str, str]] = {}
-        """By scope and family name: its full name, or nothing if there are several."""
+        self._persons: dict[str, PersonIndex] = {}
+        """The persons of each scope."""
 
     def use_corpus_tables(self, tables: CorpusTables) -> None:
         """Draw from values of the corpus from now on.
@@ -85,10 +96,10 @@ class Replacer:
         drawn = kind == SENSITIVE and self.strategy in _VALUE_STRATEGIES
         return self.policy.get(kind, TYPED if drawn else self.strategy)
 
-    def note_full_names(
+    def note_persons(
         self, text: str, findings: Sequence[Finding], document: str, utterance: str
     ) -> None:
-        """Remember full names, so that a family name alone gets that of the same person.
+        """Remember names of persons, so that all names of one person get one surrogate.
 
         Parameters
         ----------
@@ -99,24 +110,29 @@ class Replacer:
         document, utterance : str
             Names of its document and utterance.
         """
+        if self.scope == _NO_SCOPE:
+            return
         scope = self._scope_name(document, utterance)
         for finding in findings:
-            words = normalise_unicode(text[finding.start : finding.end]).casefold().split()
-            if finding.kind == "PER" and len(words) > 1:
-                family_names = self._full_names.setdefault(scope, {})
-                full = " ".join(words)
-                if family_names.setdefault(words[-1], full) != full:
-                    family_names[words[-1]] = ""
+            if finding.kind == PERSON:
+                index = self._persons.setdefault(scope, PersonIndex(self.lang))
+                name = _unspelled(normalise_unicode(text[finding.start : finding.end]))
+                index.note(name, titled=is_titled(text, finding.start, finding.end, self.lang))
 
     def __call__(self, original: str, kind: str, document: str, utterance: str) -> str | None:
         """Return what stands for a value, or None if it is kept, which has probability 1 − p."""
         scope = self._scope_name(document, utterance)
         original = normalise_unicode(original)
-        identity = self._identity(" ".join(original.casefold().split()), kind, scope)
+        person = None
+        identity = " ".join(original.casefold().split())
+        if kind == PERSON:
+            original = _unspelled(original)
+            person = self._persons.get(scope, PersonIndex(self.lang)).resolve(original)
+            identity = person.identity
         if self._is_kept(scope, kind, identity):
             return None
         counter = "" if self.scope == _NO_SCOPE else scope
-        mention = Mention(original, kind, scope, identity, counter)
+        mention = Mention(original, kind, scope, identity, counter, person)
         return self._strategies[self.strategy_of(kind)].replace(mention, self._context)
 
     def _is_kept(self, *key: str) -> bool:
@@ -134,11 +150,6 @@ class Replacer:
             "document": f"document {document}",
             "corpus": "corpus",
         }[self.scope]
-
-    def _identity(self, folded: str, kind: str, scope: str) -> str:
-        """Return the full name that a family name belongs to, if exactly one is known."""
-        full = self._full_names.get(scope, {}).get(folded, "") if kind == "PER" else ""
-        return full or folded
 
     def table_sizes(self, kinds: Sequence[str]) -> dict[str, int]:
         """Return N of the tables that are drawn from, by type, for strategies that draw.

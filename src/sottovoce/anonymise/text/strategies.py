@@ -18,7 +18,10 @@ from dataclasses import dataclass, field
 
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.text.calendar import GENERALISED, MONTHS
-from sottovoce.anonymise.text.lexicon import Lexicon, lexicon
+from sottovoce.anonymise.text.inflection import stem
+from sottovoce.anonymise.text.lexicon import Lexicon, lexicon, strip_clitics
+from sottovoce.anonymise.text.person_surrogates import Draw, draw_name, family_table, given_table
+from sottovoce.anonymise.text.persons import PersonName
 from sottovoce.anonymise.text.surrogates import Table, base_tables, exemplar, surrogate_table
 from sottovoce.anonymise.text.tokens import HIDDEN
 from sottovoce.core.registry import Registry
@@ -39,14 +42,11 @@ class Mention:
     scope: str
     """Name of the scope: equal values in one scope get equal replacements."""
     identity: str
-    """The case-folded value; of a family name alone, the full name it belongs to."""
+    """The case-folded value; of a person, the same for all names of one person."""
     counter: str
     """Name of the counter that numbers the values of this scope."""
-
-    @property
-    def is_short_form(self) -> bool:
-        """Whether it is a family name that belongs to a full name."""
-        return self.identity != " ".join(self.original.casefold().split())
+    person: PersonName | None = None
+    """Given and family name, if it is the name of a person."""
 
 
 @dataclass
@@ -154,22 +154,56 @@ def _named(mention: Mention, context: ReplacementContext) -> str:
 def _word(mention: Mention, context: ReplacementContext) -> str:
     if mention.kind in ADDRESS_KINDS:
         return _address(mention, context)
+    words = mention.original.split()
+    keys = [word.casefold() for word in words]
+    first = "B"
+    if mention.person is not None:
+        keys = [stem(strip_clitics(key).strip("."), context.lang) for key in keys]
+        keys[0], keys[-1] = mention.person.given or keys[0], mention.person.family or keys[-1]
+        first = "B" if mention.person.given else "I"
     return " ".join(
-        context.draw(word, mention.kind, "I" if i else "B", mention.scope, word.casefold())
-        for i, word in enumerate(mention.original.split())
+        context.draw(word, mention.kind, "I" if i else first, mention.scope, key)
+        for i, (word, key) in enumerate(zip(words, keys, strict=True))
     )
 
 
 def _word_table_size(kind: str, context: ReplacementContext) -> int:
     """Size of the larger table, for first or for later words: ε grows with it."""
+    if kind in ADDRESS_KINDS:
+        return int(26**_ADDRESS_LETTERS)
     return max(context.table(kind, part).size for part in ("B", "I"))
 
 
 def _full(mention: Mention, context: ReplacementContext) -> str:
     if mention.kind in ADDRESS_KINDS:
         return _address(mention, context)
+    if mention.person is not None and (mention.kind, "FULL") not in context.corpus_tables:
+        return _person(mention.original, mention.person, mention.scope, context)
     value = context.draw(mention.original, mention.kind, "FULL", mention.scope, mention.identity)
-    return value.split()[-1] if mention.is_short_form else value
+    if mention.person is None or all(mention.person.parts):
+        return value
+    return value.split()[0 if mention.person.given else -1]
+
+
+def _person(original: str, person: PersonName, scope: str, context: ReplacementContext) -> str:
+    """Draw the given name, the family name or both, as the mention has them."""
+    words, lang = original.split(), context.lang
+
+    def draw(part: str) -> Draw:
+        return lambda table, key: table.draw(
+            context.secret.generator("draw", "PER", part, scope, key)
+        )
+
+    pieces = []
+    if person.given:
+        given = given_table(person.given, lang)
+        pieces.append((words[0], draw_name(given, person.given, words[0], lang, draw("given"))))
+    if person.family:
+        family = family_table(lang)
+        pieces.append(
+            (words[-1], draw_name(family, person.family, words[-1], lang, draw("family")))
+        )
+    return " ".join(match_case(value, word) for word, value in pieces)
 
 
 def _full_table_size(kind: str, context: ReplacementContext) -> int:
