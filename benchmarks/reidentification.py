@@ -36,9 +36,9 @@ from sottovoce.measure.population import (
     Scoring,
     Trials,
     by_speaker,
-    default_populations,
     stand,
 )
+from sottovoce.measure.population_sizes import default_populations
 from sottovoce.speaker import Cosine, Embeddings
 
 MODELS, SPEAKERS, DIMENSION = 22_024, 4_949, 192

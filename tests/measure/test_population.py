@@ -17,14 +17,13 @@ from sottovoce.measure.population import (
     LOWEST,
     Scoring,
     Trials,
-    all_populations,
     by_speaker,
     check_dimensions,
-    default_populations,
     make_conversations,
     make_trials,
     stand,
 )
+from sottovoce.measure.population_sizes import all_populations, default_populations
 from sottovoce.speaker import Cosine, Embeddings, Euclidean, LinkageFunction, Plda
 
 Array = NDArray[np.float64]

@@ -9,7 +9,7 @@ from paired_systems import paired_systems
 from sottovoce.measure import Scores, pair_sets
 from sottovoce.measure.catalogue import MEASURES
 from sottovoce.measure.joint_draws import JointSets, plan_together
-from sottovoce.measure.resampling import SpeakerTallies, TrialTallies, thinned
+from sottovoce.measure.resampling import SpeakerTallies, TrialTallies
 from sottovoce.measure.subsampling import (
     LEFT_OUT,
     TILT,
@@ -17,6 +17,7 @@ from sottovoce.measure.subsampling import (
     halve_speakers,
     leave_out_speakers,
     left_out_speakers,
+    thinned,
 )
 from sottovoce.measure.tally import Tally
 

@@ -8,6 +8,9 @@
 'A'
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from sottovoce.findings import (
     Comparison,
     Estimate,
@@ -41,14 +44,33 @@ from sottovoce.measure.linkability import Linkability, linkability
 from sottovoce.measure.paired import compare_scores
 from sottovoce.measure.paired_shares import compare_shares
 from sottovoce.measure.pairing import PairedScores, pair_sets
-from sottovoce.measure.reidentification import reidentify
-from sottovoce.measure.reidentification_settings import ReidentificationSettings
 from sottovoce.measure.scores import Scores, Speakers
 from sottovoce.measure.similarity import similarity
 from sottovoce.measure.summary import measure_scores, score_curves
 from sottovoce.measure.tally import Tally
-from sottovoce.measure.utility import f0_correlation, word_error_rate, word_errors
 from sottovoce.measure.verification import cllr, eer, min_cllr, roc, rocch_eer, tpr_at_fpr
+
+if TYPE_CHECKING:
+    from sottovoce.measure.reidentification import reidentify
+    from sottovoce.measure.reidentification_settings import ReidentificationSettings
+    from sottovoce.measure.utility import f0_correlation, word_error_rate, word_errors
+
+_ON_DEMAND = {
+    "ReidentificationSettings": "reidentification_settings",
+    "f0_correlation": "utility",
+    "reidentify": "reidentification",
+    "word_error_rate": "utility",
+    "word_errors": "utility",
+}
+"""Modules, by name of what they define, that scores alone do not need: imported when asked for."""
+
+
+def __getattr__(name: str) -> object:
+    module = _ON_DEMAND.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{module}"), name)
+
 
 __all__ = [
     "Calibration",

@@ -210,34 +210,36 @@ def _dcf_measure(prior: float, cost_miss: float = 1, cost_false_alarm: float = 1
 
 
 def _fmr_measure(threshold: float) -> Measure:
-    check_threshold(threshold)
-    return Measure(
-        f"fmr_at_{_written(threshold)}",
-        f"FMR at {threshold:g}",
-        lower_discloses=True,
-        chance=0.5,
-        compute=lambda evidence: error_rates(evidence.tally, [threshold])[0].false_match,
-        unit="%",
-        thresholds=(threshold,),
-        method="share",
-        share_of="nonmated",
-        sampled_chance=lambda tally, rng: _accepted_share(tally, threshold),
-        remark=_POOLED_CHANCE,
-    )
+    return _error_rate_measure("fmr", threshold)
 
 
 def _fnmr_measure(threshold: float) -> Measure:
+    return _error_rate_measure("fnmr", threshold)
+
+
+def _error_rate_measure(rate: Literal["fmr", "fnmr"], threshold: float) -> Measure:
+    """Share of non-mated pairs that a threshold accepts, or of mated pairs that it rejects."""
     check_threshold(threshold)
+
+    def compute(evidence: Evidence) -> float:
+        (rates,) = error_rates(evidence.tally, [threshold])
+        return rates.false_match if rate == "fmr" else rates.false_non_match
+
+    def chance(tally: Tally, _: np.random.Generator) -> float:
+        accepted = _accepted_share(tally, threshold)
+        return accepted if rate == "fmr" else 1 - accepted
+
     return Measure(
-        f"fnmr_at_{_written(threshold)}",
-        f"FNMR at {threshold:g}",
+        f"{rate}_at_{_written(threshold)}",
+        f"{rate.upper()} at {threshold:g}",
         lower_discloses=True,
         chance=0.5,
-        compute=lambda evidence: error_rates(evidence.tally, [threshold])[0].false_non_match,
+        compute=compute,
         unit="%",
         thresholds=(threshold,),
         method="share",
-        sampled_chance=lambda tally, rng: 1 - _accepted_share(tally, threshold),
+        share_of="nonmated" if rate == "fmr" else "mated",
+        sampled_chance=chance,
         remark=_POOLED_CHANCE,
     )
 

@@ -21,6 +21,12 @@ EXPOSED_FEW = (
 )
 """What simulations of few exposed speakers showed; docs/intervals.md has the table."""
 
+FOUND_NEARLY_ALWAYS = (
+    "in simulations of 20 speakers who are found nearly always, 95 % intervals of the worst rank "
+    "disclosure held the true value in 87 % of the sets, and all others disclosed less"
+)
+"""What simulations of re-identification showed."""
+
 
 @dataclass(frozen=True, slots=True)
 class Caution:

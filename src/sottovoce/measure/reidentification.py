@@ -22,7 +22,7 @@ from sottovoce.findings import (
     Reidentification,
     SpeakerRisk,
 )
-from sottovoce.measure.cautions import Caution, few_speakers
+from sottovoce.measure.cautions import FOUND_NEARLY_ALWAYS, Caution, few_speakers
 from sottovoce.measure.counting import make_edges
 from sottovoce.measure.identification import (
     Counter,
@@ -39,13 +39,13 @@ from sottovoce.measure.literal_protocol import literal_populations
 from sottovoce.measure.population import (
     Scoring,
     Standing,
-    all_populations,
     by_speaker,
     check_dimensions,
     make_conversations,
     make_trials,
     stand,
 )
+from sottovoce.measure.population_sizes import all_populations
 from sottovoce.measure.reidentification_intervals import (
     eer_spread,
     rank_disclosure_intervals,
@@ -54,6 +54,7 @@ from sottovoce.measure.reidentification_intervals import (
 from sottovoce.measure.reidentification_settings import ReidentificationSettings
 from sottovoce.measure.resampling import MIN_SPEAKERS
 from sottovoce.measure.singling_out import CHANCE, PredicateStudy
+from sottovoce.measure.speaker_risks import speaker_risks
 from sottovoce.measure.verification import rocch_eer
 from sottovoce.speaker import Cosine, Embeddings, LinkageFunction
 from sottovoce.speaker.leakage import shared_recordings
@@ -174,7 +175,7 @@ class _Study:
         """Warnings about the intervals, those of the length with the fewest speakers."""
         if self.settings.confidence is None:
             return []
-        return few_speakers(min(self.tested.values()))
+        return few_speakers(min(self.tested.values()), simulated=FOUND_NEARLY_ALWAYS)
 
     def measure_length(self, length: int, sizes: list[int], progress: StageProgress | None) -> None:
         settings = self.settings
@@ -208,7 +209,7 @@ class _Study:
             self._literal_linkability(outcome.linked, scoring, length, sizes)
         self._verification(scoring, rates, length, sizes, interval_rng)
         self.open_set += _open_set(scoring, counter, standing, sizes, length)
-        self.speakers += _risks(standing, self.enrol, length)
+        self.speakers += speaker_risks(standing, self.enrol, length)
         try:
             self._singling_out(length, predicate_rng, _stage(progress, f"predicates, L = {length}"))
         except TooFewError as error:
@@ -381,22 +382,3 @@ def _open_set(
     core = len(counter.core)
     grown = sorted({core, *(size for size in sizes if size > core)})
     return open_set(counter, binned, grown, standing.models, length)
-
-
-def _risks(standing: Standing, enrol: Embeddings, length: int) -> list[SpeakerRisk]:
-    """Each speaker's risk, the most exposed first."""
-    sizes = np.array(all_populations(standing.models))
-    # a crowd is drawn at random, whoever else is part of every population of the study
-    standing = standing.without_core()
-    linked = by_speaker(top_k(standing, sizes.tolist()), standing.speakers)
-    hidden = linked < 0.5
-    vanishing = np.where(hidden.any(axis=1), sizes[np.argmax(hidden, axis=1)], 0)
-    speakers, trials = np.unique(standing.speakers, return_counts=True)
-    names = enrol.names[speakers]
-    order = np.lexsort((np.where(vanishing, -vanishing, -np.inf), -linked[:, -1]))
-    return [
-        SpeakerRisk(
-            str(names[i]), length, int(trials[i]), float(linked[i, -1]), int(vanishing[i]) or None
-        )
-        for i in order
-    ]

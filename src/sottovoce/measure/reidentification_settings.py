@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sottovoce.core.errors import InputError
 from sottovoce.measure.intervals import check_confidence
-from sottovoce.measure.population import default_populations
+from sottovoce.measure.population_sizes import default_populations
 
 LENGTHS = (1, 3, 30)
 LARGEST = 10**6

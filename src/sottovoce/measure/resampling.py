@@ -110,29 +110,6 @@ def _by_trial(tally: Tally, replicates: int, rng: np.random.Generator) -> Iterat
         )
 
 
-def thinned(tally: Tally, share: float, rng: np.random.Generator) -> Tally:
-    """Keep every trial of a tally with the same probability.
-
-    Parameters
-    ----------
-    tally : Tally
-        Counts of trials; its costs, if it has any, need their squares.
-    share : float
-        The probability, between 0 and 1.
-    rng : numpy.random.Generator
-        Source of the draw.
-    """
-    mated, nonmated = (
-        rng.binomial(np.asarray(counts, np.int64), share)
-        for counts in (tally.mated, tally.nonmated)
-    )
-    costs = tally.costs and (
-        tally.costs[0].thinned(tally.n_mated, mated.sum(), rng),
-        tally.costs[1].thinned(tally.n_nonmated, nonmated.sum(), rng),
-    )
-    return replace(tally, mated=mated, nonmated=nonmated, costs=costs)
-
-
 def _by_speaker(
     scores: Scores, who: Speakers, tally: Tally, replicates: int, rng: np.random.Generator
 ) -> Iterator[Tally]:

@@ -10,7 +10,7 @@ formulas and the measured false alarms.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -23,7 +23,7 @@ from sottovoce.measure.pairing import (
     weighted_together,
     weighted_trials,
 )
-from sottovoce.measure.resampling import BATCH, SpeakerTallies, by_speaker, thinned
+from sottovoce.measure.resampling import BATCH, SpeakerTallies, by_speaker
 from sottovoce.measure.scores import Scores, ScoreSource
 from sottovoce.measure.tally import Tally
 
@@ -167,6 +167,29 @@ def _subsample_alone(
         return
     for _ in range(count):
         yield thinned(tally, 1 - LEFT_OUT, rng)
+
+
+def thinned(tally: Tally, share: float, rng: np.random.Generator) -> Tally:
+    """Keep every trial of a tally with the same probability.
+
+    Parameters
+    ----------
+    tally : Tally
+        Counts of trials; its costs, if it has any, need their squares.
+    share : float
+        The probability, between 0 and 1.
+    rng : numpy.random.Generator
+        Source of the draw.
+    """
+    mated, nonmated = (
+        rng.binomial(np.asarray(counts, np.int64), share)
+        for counts in (tally.mated, tally.nonmated)
+    )
+    costs = tally.costs and (
+        tally.costs[0].thinned(tally.n_mated, mated.sum(), rng),
+        tally.costs[1].thinned(tally.n_nonmated, nonmated.sum(), rng),
+    )
+    return replace(tally, mated=mated, nonmated=nonmated, costs=costs)
 
 
 def leave_out_speakers(speakers: int, rng: np.random.Generator) -> NDArray[np.float64]:
