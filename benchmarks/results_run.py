@@ -46,8 +46,9 @@ def attackers(method: str, *, retrained: bool) -> list[dict[str, str]]:
 def make_study(options: argparse.Namespace) -> Study:
     """The study of one method."""
     entries = attackers(options.method, retrained=options.retrained)
-    if options.only_best:
-        entries = [entry for entry in entries if entry["linkage"] == "best"]
+    if options.only_frozen:
+        best = [entry for entry in entries if entry["linkage"] == "best"]
+        entries = [entry for entry in best if "encoder" not in entry]
     return Study.model_validate(
         {
             "name": f"{options.corpus.name}, {options.method}",
@@ -84,7 +85,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--out", type=Path, required=True, help="folder of the audit")
     parser.add_argument("--findings", type=Path, required=True, help="JSON file of the findings")
     parser.add_argument("--retrained", action="store_true", help="attackers that retrain encoders")
-    parser.add_argument("--only-best", action="store_true", help="no fusion, nothing strongest")
+    parser.add_argument(
+        "--only-frozen", action="store_true", help="the encoder as it is, linked with best"
+    )
     parser.add_argument("--seed", type=int, default=0, help="of all draws")
     return parser.parse_args()
 

@@ -11,19 +11,12 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from sottovoce.audit.differences import LocatedRow, compare_rows
-from sottovoce.core.files import read_json, write_text
-from sottovoce.core.records import from_json
-from sottovoce.findings import (
-    AttackRow,
-    AuditFindings,
-    Estimate,
-    RowsComparison,
-    UtilityEstimate,
-)
+from results_data import Results, read_runs
+
+from sottovoce.core.files import write_text
+from sottovoce.findings import AttackRow, Estimate, UtilityEstimate
 from sottovoce.findings.attack import AttributeInference
 from sottovoce.report.svg import Axis, Line, line_chart
 
@@ -35,83 +28,6 @@ FIGURES = {"eer": 100.0, "d_sys_corrected": 1.0}
 """Score measures that are shown, and what their values are multiplied by."""
 
 Table = list[list[str]]
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """The findings of one study."""
-
-    findings: AuditFindings
-
-    @property
-    def corpus(self) -> str:
-        """Name of the attacked corpus."""
-        return str(self.findings.study["corpus"])
-
-    @property
-    def seed(self) -> int:
-        """Seed of all draws."""
-        return int(str(self.findings.study["seed"]))
-
-
-def variant(row: AttackRow) -> str:
-    """Which attack a row is: a representation linked with best, ``fused`` or ``strongest``."""
-    return row.encoder if row.linkage == "best" else row.linkage
-
-
-class Results:
-    """All rows of all runs; of two equal attacks, the one that tried more is kept.
-
-    Parameters
-    ----------
-    runs : list of Run
-        In any order.
-    audit : Path
-        Folder with the scores.
-    """
-
-    def __init__(self, runs: list[Run], audit: Path) -> None:
-        self.runs, self.audit = runs, audit
-        self.rows: dict[tuple[str, int, str, str, str], AttackRow] = {}
-        for run in runs:
-            for row in run.findings.rows:
-                key = (run.corpus, run.seed, row.method, row.attacker, variant(row))
-                if key not in self.rows or len(row.techniques) > len(self.rows[key].techniques):
-                    self.rows[key] = row
-
-        self._compared: dict[tuple[str, str], RowsComparison] = {}
-
-    def compare(self, first: AttackRow, second: AttackRow) -> RowsComparison:
-        """Compare two attacks on one method, paired by speaker, once."""
-        key = (first.score_file, second.score_file)
-        if key not in self._compared:
-            located = [LocatedRow(row, self.audit) for row in (first, second)]
-            (self._compared[key],) = compare_rows(located, interval=0.95)
-        return self._compared[key]
-
-    def row(
-        self, method: str, attacker: str, kind: str, *, corpus: str = "libri40", seed: int = 0
-    ) -> AttackRow | None:
-        """Return the row of an attack, or None where it was not run."""
-        return self.rows.get((corpus, seed, method, attacker, kind))
-
-    def findings(self, corpus: str, method: str | None = None) -> AuditFindings | None:
-        """Return the findings of the complete run of a method on a corpus, with seed 0."""
-        for run in self.runs:
-            methods = {row.method for row in run.findings.rows}
-            complete = any(row.attacker == "ignorant" for row in run.findings.rows)
-            first = run.corpus == corpus and run.seed == 0 and complete
-            if first and (method is None or method in methods):
-                return run.findings
-        return None
-
-
-def read_runs(folder: Path) -> list[Run]:
-    """Read the findings of all runs."""
-    return [
-        Run(from_json(AuditFindings, read_json(path, "run the studies first"), source=str(path)))
-        for path in sorted(folder.glob("*.json"))
-    ]
 
 
 # ---------------------------------------------------------------------------------------- cells
@@ -154,7 +70,7 @@ def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def strongest_table(results: Results, corpus: str) -> str:
     """The strongest attack of each knowledge on each method."""
-    rows: Table = [_originals(results, corpus)]
+    rows: Table = _originals(results, corpus)
     for method in METHODS:
         for attacker in ATTACKERS:
             row = results.row(method, attacker, "strongest", corpus=corpus)
@@ -182,13 +98,13 @@ def _strongest_cells(row: AttackRow) -> list[str]:
     ]
 
 
-def _originals(results: Results, corpus: str) -> list[str]:
+def _originals(results: Results, corpus: str) -> Table:
     findings = results.findings(corpus)
     if findings is None:
         return []
     entry = next(entry for entry in findings.originals if entry.linkage == "best")
     measures, linkability = entry.scores.measures, entry.reidentification.linkability[-1]
-    return [
+    cells = [
         "none",
         "on originals",
         number(measures["eer"], 100, 1),
@@ -199,6 +115,7 @@ def _originals(results: Results, corpus: str) -> list[str]:
         entry.linked_with,
         "–",
     ]
+    return [cells]
 
 
 def attacks_table(results: Results, corpus: str, name: str) -> str:
