@@ -147,10 +147,10 @@ def test_nothing_measured_is_no_permission(findings: AuditFindings) -> None:
     assert "not measured" in best_choice(findings, [decision])
 
 
-shares = st.floats(0, 1)
+any_share = st.floats(0, 1)
 
 
-@given(shares, shares, shares, st.booleans(), shares, st.integers(-1, 3))
+@given(any_share, any_share, any_share, st.booleans(), any_share, st.integers(-1, 3))
 def test_more_risk_or_less_trust_never_softens_the_advice(
     a: float, b: float, c: float, trustworthy: bool, more: float, rank: int
 ) -> None:
@@ -245,10 +245,13 @@ def test_what_would_help_is_said(findings: AuditFindings) -> None:
 
 def test_exposed_people_are_counted_over_all_attacks(findings: AuditFindings) -> None:
     row = attack(findings.rows[1], 0.9, 0.8, 0.95)
-    risks = [SpeakerRisk(name, 1, 5, share, None) for name, share in (("a", 0.5), ("b", 0.4))]
+    risks = [
+        SpeakerRisk(name, 1, 5, share, None)
+        for name, share in zip("abc", (0.5, 0.4, 0.3), strict=True)
+    ]
     row = replace(row, reidentification=replace(row.reidentification, speakers=tuple(risks)))
     case = replace(findings, rows=(row,))
-    assert any("1 person of 2 is named" in text for text in improvements(case, decided(case, row)))
+    assert any("1 person of 3 is named" in text for text in improvements(case, decided(case, row)))
 
 
 def test_many_decisions_are_a_table_the_safest_first(findings: AuditFindings) -> None:

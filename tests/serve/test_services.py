@@ -179,6 +179,37 @@ def test_methods_and_strategies_are_listed(service: Service) -> None:
     assert len(listed["languages"]) == 8 and "redact" in listed["strategies"]
 
 
+def test_methods_are_listed_with_what_was_measured(service: Service) -> None:
+    listed = service.get("/v1/methods").json()
+    cards = {card["name"]: card for card in listed["methods"]}
+    measured = cards["mcadams"]["measured"]
+    assert 0 < measured["found"] <= measured["found_high"] <= 1
+    assert listed["measured_on"] and listed["measured_people"] > 1
+    assert {advice["method"] for advice in listed["recommendations"]} <= set(cards)
+
+
+@pytest.mark.parametrize(
+    ("path", "names"),
+    [
+        ("/v1/measure", {"scores": "scores.csv"}),
+        ("/v1/similarity", {"original": "original.npz", "anonymised": "anonymised.npz"}),
+        ("/v1/reidentify?lengths=1", {"enrol": "enrol.npz", "trial": "anonymised.npz"}),
+    ],
+)
+def test_the_examples_of_the_page_are_answered(
+    service: Service, path: str, names: dict[str, str]
+) -> None:
+    files = {
+        part: (name, service.get(f"/static/example/{name}").content) for part, name in names.items()
+    }
+    assert service.post(path, files=files).status_code == 200
+
+
+def test_there_is_an_example_of_a_report(service: Service) -> None:
+    page = service.get("/static/example_report.html").text
+    assert "What to do" in page and "Synthetic speech" in page
+
+
 def test_every_registered_name_is_listed(service: Service) -> None:
     choices = service.get("/v1/choices").json()
     assert choices["methods"] == list(METHODS)

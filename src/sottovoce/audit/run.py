@@ -22,6 +22,7 @@ from sottovoce.audit.corpora import (
 )
 from sottovoce.audit.differences import COMPARED, LocatedRow, compare_rows
 from sottovoce.audit.measuring import similarity_of_trials
+from sottovoce.audit.not_tested import not_tested
 from sottovoce.audit.study import Study
 from sottovoce.audit.utility import UtilityMeter, sample_utterances
 from sottovoce.core.files import write_text
@@ -45,13 +46,6 @@ from sottovoce.findings import (
 )
 from sottovoce.findings.files import REPORT, check_audit_folder, write_findings
 from sottovoce.speaker.encoders import make_encoder
-
-NOT_TESTED = (
-    "Attackers with better encoders, more training data or more time than those of this study.",
-    "What the words themselves reveal; only the voice was attacked.",
-    "Attributes other than those listed, such as health, accent or mood.",
-    "Recordings of another kind than this corpus: other rooms, devices, languages or people.",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +158,7 @@ class _Run:
             limits=tuple(
                 result for limit in self.study.parsed_limits for result in limit.check(rows)
             ),
-            not_tested=NOT_TESTED,
+            not_tested=not_tested(self.study),
             comparisons=self._comparisons(rows),
             trial_list=self.trial_list,
             release=self.study.release.limits,

@@ -43,6 +43,8 @@ PATHS = ("corpus", "train", "trials")
 """Values of a study that are paths, relative to its file."""
 
 DEFAULT_RELEASE = ReleaseLimits()
+MILD = {"low": 0.8, "high": 0.95}
+"""Settings of ``mcadams`` that change a voice less, so that the built-in study has a choice."""
 
 Value = str | int | float | bool
 Positive = Annotated[int, Field(ge=1)]
@@ -152,7 +154,11 @@ class Study(_Strict):
     train: str | None = Field(None, description="Corpus of other speakers to train attackers on")
     trials: str | None = Field(None, description="List of the pairs to compare; default all")
     anonymisers: list[StudyAnonymiser] = Field(
-        default_factory=lambda: [StudyAnonymiser(method="mcadams")], min_length=1
+        default_factory=lambda: [
+            StudyAnonymiser(method="mcadams"),
+            StudyAnonymiser(method="mcadams", settings=dict(MILD)),
+        ],
+        min_length=1,
     )
     attackers: list[StudyAttacker] = Field(
         default_factory=lambda: [

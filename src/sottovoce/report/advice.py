@@ -12,6 +12,8 @@ from sottovoce.report.formats import counted, percent, speech_of_length
 
 ENOUGH_PEOPLE = 30
 """People from which intervals are thought to cover what was not seen."""
+FEW_EXPOSED = 1 / 3
+"""Share of people up to which it helps to leave them out."""
 WORTH_SAYING = 0.05
 """Smallest difference in risk that is worth an advice."""
 
@@ -23,7 +25,11 @@ CONTRACT = (
 TRANSCRIPTS = (
     "Release texts instead of voices, with private words masked, if the purpose allows it."
 )
-OTHERS = "Audit other anonymisers too: only one was tried, and another may hide people better."
+ONE_TRIED = "Audit other anonymisers too: only one was tried, and another may hide people better."
+NEW_VOICE = (
+    "Change more of the voice: stronger settings, or an anonymiser that makes a new voice instead "
+    "of bending the old one."
+)
 REPEAT = (
     "Audit again when recordings, method or settings change, and when better attacks are known."
 )
@@ -45,8 +51,8 @@ def improvements(findings: AuditFindings, decision: Decision) -> list[str]:
     lines = [CONTRACT] if decision.action is Action.BOUND else []
     lines += _stronger_attack(rows) if decision.action is Action.UNDECIDED else []
     lines += _more_people(findings, decision, rows)
-    if len(findings.anonymisers) == 1:
-        lines.append(OTHERS)
+    if decision.action in (Action.REFUSE, Action.BOUND):
+        lines.append(ONE_TRIED if len(findings.anonymisers) == 1 else NEW_VOICE)
     lines += _less_speech(decision)
     lines += _fewer_exposed_people(rows)
     return [*lines, TRANSCRIPTS]
@@ -143,7 +149,7 @@ def _fewer_exposed_people(rows: Sequence[AttackRow]) -> list[str]:
         if risk.linkability >= 0.5
     }
     everybody = {risk.speaker for row in rows for risk in row.reidentification.speakers}
-    if not exposed or len(exposed) == len(everybody):
+    if not exposed or len(exposed) > FEW_EXPOSED * len(everybody):
         return []
     people = counted(len(exposed), "person", "people")
     verb = "is" if len(exposed) == 1 else "are"

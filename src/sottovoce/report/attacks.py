@@ -15,6 +15,7 @@ from sottovoce.findings import (
     ScoreSummary,
 )
 from sottovoce.report.audit_verdicts import technique_name
+from sottovoce.report.decisions import decide_all
 from sottovoce.report.evidence import evidence_sentences, evidence_table
 from sottovoce.report.formats import counted
 from sottovoce.report.tables import Column, Table
@@ -103,7 +104,7 @@ def _attribute_remarks(attributes: Mapping[str, AttributeInference | NotMeasured
 
 
 def print_audit(findings: AuditFindings) -> None:
-    """Print a table of all attacks of an audit, then remarks.
+    """Print a table of all attacks of an audit, then what to do, then remarks.
 
     Parameters
     ----------
@@ -114,6 +115,10 @@ def print_audit(findings: AuditFindings) -> None:
     if findings.synthetic:
         terminal.heading("The corpus is synthetic: the figures show how the tool works.")
     terminal.table(_audit_table(_audit_rows(findings)))
+    terminal.line()
+    for decision in decide_all(findings):
+        terminal.heading(f"{decision.anonymiser}: {decision.action.value}")
+        terminal.line(f"{decision.reasons[0].upper()}{decision.reasons[1:]}")
     terminal.line()
     terminal.bullets(audit_remarks(findings))
 

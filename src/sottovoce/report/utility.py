@@ -31,7 +31,7 @@ FURTHER: tuple[tuple[str, str, NumberFormat], ...] = (
 )
 """Key, heading and number format of utilities that compare each recording with its original."""
 
-MOST_NAMED, LONGEST_NAME = 6, 24
+MOST_NAMED, LONGEST_NAME = 6, 30
 """Anonymisers, and letters of their names, that have room beside the marks of a figure."""
 
 # ----------------------------------------------------------------------------------- tables

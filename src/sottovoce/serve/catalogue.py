@@ -10,6 +10,7 @@ from fastapi import APIRouter, Depends
 from pydantic import BaseModel
 
 from sottovoce.serve.exchange import describe_errors, refuse_unknown_parameters
+from sottovoce.serve.method_results import MethodResult, read_method_results, recommendations
 
 if TYPE_CHECKING:
     from sottovoce.anonymise.voice import MethodCard
@@ -31,6 +32,27 @@ class SettingDescription(BaseModel):
     """Words that are allowed beside or instead of a number."""
 
 
+class MeasuredStrength(BaseModel):
+    """How often people were found behind a method, and the words that it cost."""
+
+    found: float
+    """Share of recordings that the strongest attack linked, without knowing the draws."""
+    found_high: float
+    """Upper end of its interval."""
+    found_with_draws: float | None
+    """The same for an attacker who knows the draws; null if not measured."""
+    words_wrong: float
+    """Word error rate of a speech recogniser."""
+
+
+class MethodRecommendation(BaseModel):
+    """A method for a purpose, with what speaks against it."""
+
+    purpose: str
+    method: str
+    reason: str
+
+
 class MethodDescription(BaseModel):
     """One voice method."""
 
@@ -42,12 +64,21 @@ class MethodDescription(BaseModel):
     reference: str
     settings: list[SettingDescription]
     """Settings that name files are left out: a client cannot set them."""
+    measured: MeasuredStrength | None
+    """With default settings; null for a method that was not measured."""
 
 
 class Methods(BaseModel):
     """All voice methods."""
 
     methods: list[MethodDescription]
+    measured_on: str
+    """Where the measured figures come from."""
+    measured_people: int
+    """Among how many people the attacks looked for somebody."""
+    words_wrong_before: float
+    """Word error rate of the recordings before they were changed."""
+    recommendations: list[MethodRecommendation]
 
 
 class Strategies(BaseModel):
@@ -100,10 +131,28 @@ async def methods() -> Methods:
     """What each voice method does, what it keeps and what it still leaks."""
     from sottovoce.anonymise.voice import METHODS
 
-    return Methods(methods=[_describe(METHODS[name].card) for name in METHODS])
+    results = read_method_results()
+    return Methods(
+        methods=[_describe(METHODS[name].card, results.of(name)) for name in METHODS],
+        measured_on=results.origin,
+        measured_people=results.people,
+        words_wrong_before=results.words_wrong_before,
+        recommendations=[
+            MethodRecommendation(purpose=advice.purpose, method=advice.method, reason=advice.reason)
+            for advice in recommendations(results)
+        ],
+    )
 
 
-def _describe(card: MethodCard) -> MethodDescription:
+def _describe(card: MethodCard, result: MethodResult | None) -> MethodDescription:
+    measured = None
+    if result is not None:
+        measured = MeasuredStrength(
+            found=result.found,
+            found_high=result.found_high,
+            found_with_draws=result.found_with_draws,
+            words_wrong=result.words_wrong,
+        )
     return MethodDescription(
         name=card.name,
         summary=card.summary,
@@ -123,6 +172,7 @@ def _describe(card: MethodCard) -> MethodDescription:
             for setting in card.settings
             if not setting.path
         ],
+        measured=measured,
     )
 
 

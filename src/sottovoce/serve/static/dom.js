@@ -44,7 +44,7 @@ export function choices(place, name, options, chosen, change) {
         { class: "choice" },
         button,
         make("label", { for: id }, label),
-        make("small", { id: `${id}-help` }, help),
+        make("small", { id: `${id}-help` }, ...[help].flat()),
       );
     }),
   );

@@ -34,9 +34,10 @@ export function ignoreOtherDrops() {
   }
 }
 
-// A place for one file: `slot.file` is the file, `slot.control` the control to focus.
+// A place for one file: `slot.file` is the file, `slot.set` puts another there, `slot.control` is
+// the control to focus.
 export function fileSlot(id, label, help) {
-  const slot = { file: null };
+  const slot = { file: null, set: (file) => setFile(file) };
   const name = make("span", { class: "chosen" }, "no file yet");
   const setFile = (file) => {
     slot.file = file;

@@ -88,6 +88,13 @@ const QUESTIONS = {
   },
 };
 
+// Files of synthetic speakers, one for each place of a question.
+const EXAMPLES = {
+  scores: { scores: "scores.csv" },
+  similarity: { original: "original.npz", anonymised: "anonymised.npz" },
+  reidentify: { enrol: "enrol.npz", trial: "anonymised.npz" },
+};
+
 let question = "scores";
 let slots = {};
 
@@ -100,6 +107,7 @@ export function startMeasures() {
   const options = Object.entries(QUESTIONS).map(([value, { label, help }]) => ({ value, label, help }));
   choices(at("questions"), "question", options, question, choose);
   choose(question);
+  at("measure-example").addEventListener("click", fillExample);
   onSend(at("measures-form"), send, () => (at("measure-result").hidden = true));
 }
 
@@ -114,6 +122,13 @@ function choose(name) {
   at("measure-settings").replaceChildren(...settings());
   at("measure-form-of").textContent = form;
   at("measure-sample").textContent = sample;
+}
+
+async function fillExample() {
+  for (const [id, name] of Object.entries(EXAMPLES[question])) {
+    const answer = await fetch(`static/example/${name}`);
+    slots[id].set(new File([await answer.blob()], name));
+  }
 }
 
 async function send(signal) {

@@ -1,10 +1,45 @@
 // Voice methods as the service describes them: names, settings and what still leaks.
 import { at, field, make, select } from "./dom.js";
 
+// Names of the methods in words; one of an installed package keeps its own name.
+const TITLES = {
+  mcadams: "McAdams: formants moved",
+  voicemask: "VoiceMask: frequencies warped",
+  vtln: "Vocal tract length changed (VTLN)",
+  xvector: "New voice from a pool (x-vector)",
+  dar: "Voice conversion, experimental (DAR)",
+};
+
 let cards = [];
+let results = {};
 
 export function setMethods(available) {
-  cards = available;
+  cards = available.methods;
+  results = available;
+}
+
+export const methodTitle = (name) => TITLES[name] ?? name;
+
+const percent = (share) => `${Math.round(100 * share)} %`;
+
+// What was measured of a method, in a line: how many are found, and what is lost.
+export function strength({ measured }) {
+  if (!measured) return "Not measured: audit it before you rely on it.";
+  const { found_high: high, found_with_draws: known, words_wrong: wrong } = measured;
+  const draws = known > high ? `, ${percent(known)} if the secret draws leak` : "";
+  return (
+    `Still found: up to ${percent(high)} of recordings${draws}. ` +
+    `Words wrong: ${percent(wrong)}, ${percent(results.words_wrong_before)} before.`
+  );
+}
+
+// Which method for which purpose, with what speaks against it, and where the figures come from.
+export function recommendations() {
+  const lines = results.recommendations.map(({ purpose, method, reason }) =>
+    make("li", {}, make("strong", {}, `${purpose[0].toUpperCase()}${purpose.slice(1)}: ${methodTitle(method)}`), ` – ${reason}.`),
+  );
+  const origin = `Measured among ${results.measured_people} people: ${results.measured_on}. Your recordings may differ; an audit tells.`;
+  return [make("ul", {}, ...lines), make("p", { class: "soft" }, origin)];
 }
 
 export const methodCards = () => cards;
@@ -68,10 +103,12 @@ export function methodNotes(name) {
   return make(
     "div",
     { class: "card doubt" },
-    make("h3", {}, `What ${name} leaves`),
+    make("h3", {}, `What is left: ${methodTitle(name)}`),
     make(
       "dl",
       {},
+      make("dt", {}, "measured"),
+      make("dd", {}, strength(card)),
       make("dt", {}, "still leaks"),
       make("dd", {}, card.leaks),
       make("dt", {}, "kept as it was"),

@@ -27,7 +27,7 @@ function showView() {
 
 async function load() {
   try {
-    const { methods } = await (await ask("v1/methods")).json();
+    const methods = await (await ask("v1/methods")).json();
     const { languages, strategies } = await (await ask("v1/strategies")).json();
     const { linkages } = await (await ask("v1/choices")).json();
     setMethods(methods);

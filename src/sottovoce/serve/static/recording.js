@@ -1,7 +1,7 @@
 // A clip and its text, both without the private words.
 import { clip, clipPicker, EXAMPLE, fileName, whenClipChanges } from "./clip.js";
 import { at, copyButton, counted, make } from "./dom.js";
-import { methodCards, methodNotes } from "./methods.js";
+import { methodCards, methodNotes, methodTitle } from "./methods.js";
 import { ask, Missing, onSend } from "./service.js";
 import { decode } from "./sound.js";
 import { KINDS, leakNotice, marked } from "./text.js";
@@ -20,7 +20,7 @@ export function startRecording() {
 }
 
 export function showVoices() {
-  const voices = methodCards().map(({ name }) => new Option(`changed by ${name}`, name));
+  const voices = methodCards().map(({ name }) => new Option(`changed: ${methodTitle(name)}`, name));
   at("change").replaceChildren(...voices, new Option("kept as it is", KEEP_VOICE));
   at("change").value = "voicemask"; // words are aligned more often with it than with the others
 }

@@ -1,7 +1,9 @@
 // A clip in another voice, to hear and see before and after.
 import { clip, clipPicker, fileName, whenClipChanges } from "./clip.js";
 import { at, choices, make } from "./dom.js";
-import { chosenSettings, methodCards, methodNotes, showSettings } from "./methods.js";
+import {
+  chosenSettings, methodCards, methodNotes, methodTitle, recommendations, showSettings, strength,
+} from "./methods.js";
 import { ask, Missing, onSend } from "./service.js";
 import { decode } from "./sound.js";
 import { axesOf, Track } from "./track.js";
@@ -18,14 +20,19 @@ export function startVoice() {
 }
 
 export function showMethods() {
-  const options = methodCards().map(({ name, summary }) => ({ value: name, label: name, help: summary }));
+  const options = methodCards().map((card) => ({
+    value: card.name,
+    label: methodTitle(card.name),
+    help: [card.summary, make("span", { class: "strength" }, strength(card))],
+  }));
   choices(at("methods"), "method", options, method, choose);
+  at("which-method").replaceChildren(...recommendations());
   choose(method);
 }
 
 function choose(name) {
   method = name;
-  at("voice-more").querySelector("summary").textContent = `Settings of ${name}`;
+  at("voice-more").querySelector("summary").textContent = `Settings of ${methodTitle(name)}`;
   showSettings(at("settings"), name);
 }
 

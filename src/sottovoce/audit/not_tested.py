@@ -1,0 +1,27 @@
+"""What a study says nothing about, for whoever reads its verdicts."""
+
+from __future__ import annotations
+
+from sottovoce.attack import ATTACKERS
+from sottovoce.audit.study import Study
+
+ALWAYS = (
+    "Attackers with better encoders, more training data or more time than those of this study.",
+    "What the words themselves reveal; only the voice was attacked.",
+    "Recordings of another kind than this corpus: other rooms, devices, languages or people.",
+)
+DRAWS = "An attacker who also knows the random choices made for the release; keep them secret."
+
+
+def not_tested(study: Study) -> tuple[str, ...]:
+    """Return what the attacks of a study do not show, one sentence each.
+
+    Parameters
+    ----------
+    study : Study
+        Its attackers and attributes were tried.
+    """
+    tried = f" than {', '.join(study.attributes)}" if study.attributes else ""
+    further = f"What else a voice tells{tried}, such as health, origin, age or mood."
+    knows_draws = any(ATTACKERS[entry.name].knows_draws for entry in study.attackers)
+    return (*ALWAYS, further, *(() if knows_draws else (DRAWS,)))
