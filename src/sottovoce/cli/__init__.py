@@ -96,6 +96,7 @@ COMMANDS = {
     "reidentify": "Singling Out, Linkability, rank and top-k over population size.",
     "anonymise": "Anonymise voices, words and whole recordings.",
     "attack": "Attack anonymised speech as an adversary would.",
+    "reassemble": "Whether slices of text can be put together again.",
     "align": "When each word and phone was said.",
     "slice": "Cut recordings into short pieces, shuffled and renamed.",
     "serve": "The services over HTTP, with a page for the browser.",

@@ -1,0 +1,1 @@
+"""Attacks on what is said: a language model tells which pieces of text belong together."""
