@@ -37,6 +37,7 @@ from sottovoce.anonymise.recording.ledger import (
 from sottovoce.anonymise.recording.mask import MaskSettings, Stretch, Target, mask
 from sottovoce.anonymise.recording.private_words import (
     TextSpan,
+    detect_private,
     find_targets,
     read_words,
     replace_with,
@@ -424,6 +425,19 @@ def test_a_word_masked_once_is_masked_everywhere() -> None:
     assert masked == [{2, 3, 4}, {0}, {1, 2}, set()]
     phrase = find_targets(["new york", "new york is new"], ["en"] * 2, listed=["New York"])
     assert [[(t.first, t.last) for t in targets] for targets in phrase] == [[(0, 1)], [(0, 1)]]
+
+
+def test_parts_of_spelled_runs_and_numbers_are_not_masked_alone() -> None:
+    texts = [
+        "my surname is s m i t h",
+        "plan s or m it is",
+        "the pin is one two three",
+        "one of us",
+    ]
+    by_text = find_targets(texts, ["en"] * 4, finder=detect_private)
+    masked = [{i for t in targets for i in range(t.first, t.last + 1)} for targets in by_text]
+    assert {3, 4, 5, 6, 7} <= masked[0] and {3, 4, 5} <= masked[2]
+    assert not {1, 3} & masked[1] and 0 not in masked[3]
 
 
 def test_cutting_a_corpus(corpus: Corpus, folder: Path, tmp_path: Path) -> None:

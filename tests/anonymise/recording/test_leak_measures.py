@@ -42,3 +42,9 @@ def test_single_words_are_compared_as_multisets(
 ) -> None:
     common = (Counter(transcript) - Counter(remaining)) & Counter(masked)
     assert count_recovered(masked, " ".join(transcript), remaining) == (common.total(), len(masked))
+
+
+def test_words_are_normalised_by_the_rules_of_their_language() -> None:
+    """In English *ten* is the figure 10; in Dutch it is a word."""
+    assert count_recovered(["ten"], "10", lang="en") == (1, 1)
+    assert count_recovered(["ten"], "10", lang="nl") == (0, 1)

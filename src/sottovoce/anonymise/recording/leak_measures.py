@@ -120,7 +120,7 @@ class HitCounter:
 
 
 def count_recovered(
-    masked: Sequence[str], transcript: str, remaining: Sequence[str] = ()
+    masked: Sequence[str], transcript: str, remaining: Sequence[str] = (), *, lang: str = "en"
 ) -> tuple[int, int]:
     """Count the masked words that a transcript of the masked recording contains.
 
@@ -136,6 +136,8 @@ def count_recovered(
         What a recogniser heard.
     remaining : sequence of str, optional
         The words that were not masked.
+    lang : str, default "en"
+        Language of the recording, by whose rules words are normalised.
 
     Returns
     -------
@@ -148,22 +150,23 @@ def count_recovered(
     runs = [[word.text for word in spoken_words(run)] for run in masked]
     explained, hits, single = list(remaining), 0, list[str]()
     for words in runs:
-        if len(words) > 1 and _unexplained(" ".join(words), transcript, explained):
+        if len(words) > 1 and _unexplained(" ".join(words), transcript, explained, lang):
             hits += len(words)
             explained += words
         else:
             single += words
     counts = Counter(word_key(word) for word in single)
     for key, word in {word_key(word): word for word in single}.items():
-        hits += min(counts[key], _unexplained(word, transcript, explained))
+        hits += min(counts[key], _unexplained(word, transcript, explained, lang))
     return hits, sum(map(len, runs))
 
 
-def _unexplained(phrase: str, transcript: str, explained: Sequence[str]) -> int:
+def _unexplained(phrase: str, transcript: str, explained: Sequence[str], lang: str) -> int:
     """Count how often a phrase is in a transcript beyond the explained words."""
     text = " ".join(explained)
-    normalised = _occurrences(normalise(phrase).split(), normalise(transcript).split())
-    normalised -= _occurrences(normalise(phrase).split(), normalise(text).split())
+    words = normalise(phrase, lang).split()
+    normalised = _occurrences(words, normalise(transcript, lang).split())
+    normalised -= _occurrences(words, normalise(text, lang).split())
     by_key = _occurrences(_keys(phrase), _keys(transcript)) - _occurrences(
         _keys(phrase), _keys(text)
     )

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.recording.mask import LIST_RULE, Target
 from sottovoce.anonymise.recording.words import Token, spoken_words, word_key
+from sottovoce.anonymise.text.entities import SPELLED_RULE
 from sottovoce.core.errors import InputError
 from sottovoce.corpus.reading import numbered_lines
 
@@ -43,6 +44,7 @@ os as um uma do dos na em com
 het een van te op met voor
 uz ar par
 """
+_NUMBERS = ("NUM", "PHONE")
 FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
 """Words that are masked as part of a name, but not where they stand alone."""
 
@@ -183,9 +185,13 @@ _Phrases = dict[tuple[str, ...], tuple[str, str]]
 
 
 def _add_phrase(phrases: _Phrases, keys: tuple[str, ...], origin: tuple[str, str]) -> None:
+    """Add a phrase and its words; those of a number or of a spelled run mean nothing alone."""
     phrases.setdefault(keys, origin)
+    label, rule = origin
+    if label in _NUMBERS or rule == SPELLED_RULE:
+        return
     for key in keys:
-        if key not in FUNCTION_WORDS:
+        if key not in FUNCTION_WORDS and len(key) > 1:
             phrases.setdefault((key,), origin)
 
 

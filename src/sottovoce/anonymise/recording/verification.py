@@ -133,6 +133,7 @@ class _Observation:
     """Of masked stretches of a single word."""
     crops: list[Crop]
     """Of masked stretches of a single word."""
+    lang: str
 
 
 @dataclass(slots=True)
@@ -165,11 +166,12 @@ class Verifier:
         reversed_audio = reverse_spans(masked)
         before, after, inverted = self._transcribe_all(secured, reversed_audio)
         for name, transcript in (("before", before), ("after", after), ("inverted", inverted)):
-            self._counter(name).add(*count_recovered(runs, transcript, remaining))
-        self._count_errors("errors_before", words, before)
-        self._count_errors("errors_after", remaining, after)
+            recovered = count_recovered(runs, transcript, remaining, lang=secured.lang)
+            self._counter(name).add(*recovered)
+        self._count_errors("errors_before", words, before, secured.lang)
+        self._count_errors("errors_after", remaining, after, secured.lang)
         lengths, crops = word_lengths(secured), crops_of(secured, reversed_audio)
-        self.observations.append(_Observation(runs, remaining, after, lengths, crops))
+        self.observations.append(_Observation(runs, remaining, after, lengths, crops, secured.lang))
         self.heard.append(locate_heard(secured, after))
         self.correlation = max(self.correlation, correlation(audio, masked))
         by_chance = correlation_by_chance(audio, masked)
@@ -230,7 +232,9 @@ class Verifier:
         following = [*self.observations[1:], *self.observations[:1]]
         for seen, other in zip(self.observations, following, strict=True):
             transcript = other.transcript if seen is not other else ""
-            invented.add(*count_recovered(seen.masked_runs, transcript, other.remaining))
+            invented.add(
+                *count_recovered(seen.masked_runs, transcript, other.remaining, lang=seen.lang)
+            )
         return max(invented.hits, 1) / max(invented.total, 1)
 
     def _counter(self, name: str) -> HitCounter:
@@ -252,9 +256,9 @@ class Verifier:
     def _transcribe(self, audio: Audio, rate: int) -> str:
         return self.recogniser.transcribe(audio, rate) if np.any(audio) else ""
 
-    def _count_errors(self, name: str, words: Sequence[str], transcript: str) -> None:
-        reference = normalise(" ".join(words)).split()
-        edits = count_edits(reference, normalise(transcript).split())
+    def _count_errors(self, name: str, words: Sequence[str], transcript: str, lang: str) -> None:
+        reference = normalise(" ".join(words), lang).split()
+        edits = count_edits(reference, normalise(transcript, lang).split())
         self._counter(name).add(edits.total, len(reference))
 
 

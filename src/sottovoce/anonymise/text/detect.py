@@ -23,6 +23,7 @@ from sottovoce.anonymise.text.document_search import (
 from sottovoce.anonymise.text.entities import (
     PRIVATE_TYPES,
     SENSITIVE,
+    SPELLED_RULE,
     TYPES,
     Entity,
     resolve_overlaps,
@@ -35,7 +36,7 @@ from sottovoce.anonymise.text.patterns import find_spoken, find_written
 from sottovoce.anonymise.text.phrases import PhraseMatcher
 from sottovoce.anonymise.text.source_text import SourceText
 from sottovoce.anonymise.text.special_categories import find_special_categories
-from sottovoce.anonymise.text.spelled import SPELLED_RULE, joined_letters
+from sottovoce.anonymise.text.spelled import joined_letters
 from sottovoce.anonymise.text.taggers import (
     DEFAULT_TAU,
     REGISTERS,

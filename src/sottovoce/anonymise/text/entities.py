@@ -20,6 +20,9 @@ LIST_RULE = "list"
 PATTERN_RULE = "pattern "
 """Beginning of the rule of entities that were found by a pattern; the pattern's name follows."""
 
+SPELLED_RULE = f"{PATTERN_RULE}spelled"
+"""Rule of runs of letters, and of numbers that were announced."""
+
 
 class Entity(NamedTuple):
     """A run of words that names something.

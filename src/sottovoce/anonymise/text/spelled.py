@@ -22,11 +22,9 @@ from sottovoce.anonymise.text.cues import (
     follows_phrase,
     shared_words,
 )
-from sottovoce.anonymise.text.entities import PATTERN_RULE, Entity
+from sottovoce.anonymise.text.entities import SPELLED_RULE, Entity
 from sottovoce.anonymise.text.spelling import digit_words, spelling_roles
 
-SPELLED_RULE = f"{PATTERN_RULE}spelled"
-"""Rule of runs of letters and of numbers that were announced."""
 CUE_BEFORE, CUE_AFTER = 8, 5
 """Words between a cue and a run, at most."""
 PLACE_BEFORE_NAME = 3
