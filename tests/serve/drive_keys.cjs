@@ -9,7 +9,7 @@ async function walk(page, view) {
   await go(page, view);
   await page.$$eval(`#${view} details`, (all) => all.forEach((details) => (details.open = true)));
   const expected = await page.$$eval(
-    `#${view} :is(input, select, textarea, button, summary, [tabindex="0"]):not([hidden])`,
+    `#${view} :is(input, select, textarea, button, summary, [tabindex="0"]):not([hidden], [tabindex="-1"])`,
     (all) =>
       all
         .filter((control) => control.checkVisibility() && (control.type !== "radio" || control.checked))

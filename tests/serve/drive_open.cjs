@@ -3,7 +3,7 @@
 const fs = require("fs");
 const { chromium } = require("playwright-core");
 
-const PATIENCE = 120000; // milliseconds until a wait fails; machines may be busy
+const PATIENCE = Number(process.env.PATIENCE ?? 120000); // milliseconds until a wait fails; machines may be busy
 const AXE = fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 
 // `recording` is the file that the microphone plays, again and again.

@@ -11,13 +11,13 @@ async function text(page) {
     await page.selectOption("#language", lang);
     await page.click("#text-example");
     const status = await send(page, "text");
-    const marks = await page.$$eval("#marked-text mark", (all) => all.map((element) => element.textContent));
+    const marks = await page.$$eval("#text-words mark", (all) => all.map((element) => element.textContent));
     result.languages[lang] = { status, marks, leak: await page.textContent("#leak-bound") };
   }
   await page.selectOption("#language", "en");
   await page.fill("#words", "My name is Ann Lee, I live in Berlin 🙂 and my mail is ann@example.org.");
   await send(page, "text");
-  result.marks = await page.$$eval("#marked-text mark", (all) => all.map((element) => element.textContent));
+  result.marks = await page.$$eval("#text-words mark", (all) => all.map((element) => element.textContent));
   result.rows = await page.$$eval("#findings tbody tr", (all) =>
     all.map((element) => [...element.children].map((cell) => cell.textContent)),
   );

@@ -12,6 +12,7 @@ from live_service import Service, clip
 PATHS = (
     "/v1/anonymise/voice",
     "/v1/anonymise/text",
+    "/v1/anonymise/text/reviewed",
     "/v1/anonymise/recording",
     "/v1/align",
     "/v1/recognise",

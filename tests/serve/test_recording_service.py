@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from pathlib import Path
 
 import pytest
@@ -58,3 +59,27 @@ def test_another_text_is_refused(service: Service, spoken: Utterance) -> None:
     answer = service.post("/v1/anonymise/recording?method=none", files=wrong)
     assert (answer.status_code, answer.json()["code"]) == (400, "withheld")
     assert "never" not in answer.json()["error"]
+
+
+def test_decisions_of_a_review_are_replayed(service: Service, spoken: Utterance) -> None:
+    query = "/v1/anonymise/recording?method=none&typed=true&seed=4"
+    first = service.post(query, files=parts(spoken)).json()
+    review = first["decisions"]
+    (document,) = review["documents"]
+    assert first["decided"]["person"] == 0 and document["decisions"]
+    again = {**parts(spoken), "decisions": json.dumps(review).encode()}
+    assert service.post(query, files=again).json() == first
+    off = document["decisions"][0]
+    off.update(mask=False, by="person")
+    document["stretches"] = [{"start": 0.0, "end": 0.2, "kind": "PER"}]
+    again["decisions"] = json.dumps(review).encode()
+    second = service.post(query, files=again).json()
+    assert second["decided"]["person"] == second["decided"]["kept_by_person"] == 1
+    kept = first["transcript"][off["start"] : off["end"]]
+    assert kept not in first["text"] and kept in second["text"]
+    assert second["spans"][0]["before"] == [0.0, 0.2]
+    wrong = {**parts(spoken), "text": b"other words", "decisions": again["decisions"]}
+    refused = service.post(query, files=wrong)
+    assert (refused.status_code, refused.json()["code"]) == (400, "changed-text")
+    broken = service.post(query, files={**parts(spoken), "decisions": b"{}"})
+    assert (broken.status_code, broken.json()["code"]) == (400, "wrong-shape")

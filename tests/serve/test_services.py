@@ -322,3 +322,25 @@ def test_the_page_may_show_a_report(service: Service) -> None:
     style = unescape(document("")).partition("style-src ")[2].partition(";")[0]
     policy = service.get("/").headers["content-security-policy"]
     assert style.startswith("'sha256-") and style in policy
+
+
+def test_decisions_on_a_text_are_replayed(service: Service) -> None:
+    text = "My name is Ann Lee, I live in Berlin. Zed knows."
+    query = "?strategy=typed&seed=1"
+    first = service.post(f"/v1/anonymise/text{query}", content=text.encode()).json()
+    review = first["decisions"]
+    files = {"text": text.encode(), "decisions": json.dumps(review).encode()}
+    assert service.post(f"/v1/anonymise/text/reviewed{query}", files=files).json() == first
+    (document,) = review["documents"]
+    document["decisions"][0].update(mask=False, by="person")
+    start = text.index("Zed")
+    mark = {"start": start, "end": start + 3, "kind": "PER", "mask": True, "by": "person"}
+    document["decisions"].append(mark)
+    files["decisions"] = json.dumps(review).encode()
+    second = service.post(f"/v1/anonymise/text/reviewed{query}", files=files).json()
+    assert second["text"] == "My name is Ann Lee, I live in [LOC]. [PER] knows."
+    assert second["decided"] == {"rule": 0, "model": 1, "person": 1, "kept_by_person": 1}
+    assert [span["by"] for span in second["spans"]] == ["model", "person"]
+    files["text"] += b" More."
+    refused = service.post(f"/v1/anonymise/text/reviewed{query}", files=files)
+    assert refused.json()["code"] == "mismatch"

@@ -30,6 +30,13 @@ router = APIRouter()
 _AUDIO = "Audio in any format that libsndfile reads."
 _FORM = describe_form(audio=_AUDIO, text="What is said, in UTF-8.")
 _KNOWN_PARAMETERS = [Depends(refuse_unknown_parameters)]
+_DECISIONS = "Decisions of a review in JSON, such as `decisions` of an earlier answer."
+_REVIEWED_FORM = describe_form(
+    audio=_AUDIO,
+    text="What is said, in UTF-8.",
+    decisions=_DECISIONS,
+    optional=("decisions",),
+)
 _VOICE_PARAMETERS = ("method", "format", "seed", "speaker", "utterance")
 """Query parameters of the service itself; all others are settings of the method."""
 
@@ -45,6 +52,20 @@ Name = Annotated[
     str, Query(max_length=200, description="Name that the draws depend on, together with a seed.")
 ]
 Language = Annotated[str, Query(description="en, de, es, fr, it, lv, nl or pt.")]
+Strategy = Annotated[str, Query(description="See /v1/strategies.")]
+Caution = Annotated[
+    float, Query(gt=0, lt=1, description="A word is private if P(not private) is below this.")
+]
+Scope = Annotated[
+    Literal["none", "utterance", "document"],
+    Query(description="Where the same value gets the same replacement."),
+]
+Probability = Annotated[
+    float, Query(ge=0, le=1, description="Probability that a private value is replaced.")
+]
+TaggerName = Annotated[
+    str | None, Query(description="A tagger of a plug-in; see taggers in /v1/choices.")
+]
 TextKind = Annotated[
     str | None,
     Query(
@@ -103,21 +124,11 @@ async def anonymise_voice(
 async def anonymise_text(
     request: Request,
     lang: Language = "en",
-    strategy: Annotated[str, Query(description="See /v1/strategies.")] = "full",
-    tau: Annotated[
-        float,
-        Query(gt=0, lt=1, description="A word is private if P(not private) is below this."),
-    ] = 0.95,
-    scope: Annotated[
-        Literal["none", "utterance", "document"],
-        Query(description="Where the same value gets the same replacement."),
-    ] = "document",
-    p: Annotated[
-        float, Query(ge=0, le=1, description="Probability that a private value is replaced.")
-    ] = 1.0,
-    tagger: Annotated[
-        str | None, Query(description="A tagger of a plug-in; see taggers in /v1/choices.")
-    ] = None,
+    strategy: Strategy = "full",
+    tau: Caution = 0.95,
+    scope: Scope = "document",
+    p: Probability = 1.0,
+    tagger: TaggerName = None,
     kind: TextKind = None,
     seed: Seed = None,
 ) -> Response:
@@ -133,6 +144,40 @@ async def anonymise_text(
         seed=seed,
     )
     return await run_job(request, job, [await read_body(request)])
+
+
+@router.post(
+    "/v1/anonymise/text/reviewed",
+    dependencies=_KNOWN_PARAMETERS,
+    summary="A text with its private words replaced as a person decided",
+    tags=["text"],
+    response_class=Response,
+    responses=describe_answers("application/json", "As /v1/anonymise/text."),
+    openapi_extra=describe_form(text="The text in UTF-8.", decisions=_DECISIONS),
+)
+async def anonymise_reviewed_text(
+    request: Request,
+    lang: Language = "en",
+    strategy: Strategy = "full",
+    tau: Caution = 0.95,
+    scope: Scope = "document",
+    p: Probability = 1.0,
+    tagger: TaggerName = None,
+    kind: TextKind = None,
+    seed: Seed = None,
+) -> Response:
+    """Find private words, apply the decisions of a review, and replace what is left."""
+    job = TextJob(
+        lang=lang,
+        strategy=strategy,
+        tau=tau,
+        scope=scope,
+        p=p,
+        tagger=tagger,
+        kind=kind,
+        seed=seed,
+    )
+    return await run_job(request, job, await read_form(request, "text", "decisions"))
 
 
 @router.post(
@@ -175,7 +220,7 @@ async def recognise(
     tags=["recording"],
     response_class=Response,
     responses=describe_answers("application/json", "The text, and the audio as a data URL of WAV."),
-    openapi_extra=_FORM,
+    openapi_extra=_REVIEWED_FORM,
 )
 async def anonymise_recording(
     request: Request,
@@ -194,7 +239,7 @@ async def anonymise_recording(
 ) -> Response:
     """Change the voice, find the words, mask the private ones.
 
-    A recording whose words cannot be found with confidence is refused.
+    What is not surely what the text says is masked too; a recording with too much of it is refused.
     """
     job = RecordingJob(
         method=method,
@@ -205,4 +250,5 @@ async def anonymise_recording(
         kind=kind,
         seed=seed,
     )
-    return await run_job(request, job, await read_form(request, "audio", "text"))
+    files = await read_form(request, "audio", "text", optional=("decisions",))
+    return await run_job(request, job, files)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import soundfile
 
+from sottovoce.anonymise.decisions import DocumentDecisions, text_digest
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.text import TextAnonymiser
 from sottovoce.anonymise.voice import METHODS, make_method
@@ -42,6 +43,7 @@ from sottovoce.serve.messages import (
     VoiceJob,
     WarmUp,
 )
+from sottovoce.serve.review import read_review, review_fields
 from sottovoce.serve.uploads import as_path, load_audio, open_scores, read_embeddings, read_text
 
 if TYPE_CHECKING:
@@ -143,18 +145,20 @@ def _text(job: TextJob, files: Files) -> Document:
         secret=_secret(job.seed),
     )
     text = read_text(files[0])
-    anonymised = anonymiser.transform(text)
+    anonymised = anonymiser.transform(text, decisions=read_review(files[1:]))
     if job.plain:
         return TEXT, anonymised.text.encode()
     leak = leak_of_run(anonymiser, [text], kind=job.kind)
-    return _json({**anonymised.to_dict(), **leak_fields(*leak)})
+    review = review_fields(DocumentDecisions("text", text_digest(text), anonymised.decisions))
+    return _json({**anonymised.to_dict(), **leak_fields(*leak), **review})
 
 
 @run_job.register
 def _recording(job: RecordingJob, files: Files) -> Document:
     """Change the voice and mask private words, in the recording and in its text."""
     from sottovoce.anonymise.recording.mask import MaskSettings
-    from sottovoce.anonymise.recording.private_words import detect_private, find_targets
+    from sottovoce.anonymise.recording.private_words import detect_private
+    from sottovoce.anonymise.recording.review import decide_recordings
     from sottovoce.anonymise.recording.secure import Settings, WithheldError, secure
     from sottovoce.anonymise.text.run_summary import leak_fields, leak_of_run
 
@@ -162,7 +166,14 @@ def _recording(job: RecordingJob, files: Files) -> Document:
     settings = Settings(masking=MaskSettings(how=job.mask), typed=job.typed)
     secret = _secret(job.seed)
     method = None if job.method == KEEP_VOICE else make_method(job.method, secret)
-    targets = find_targets([transcript], [job.lang], finder=detect_private, listed=list(job.words))
+    (recording,) = decide_recordings(
+        ["recording"],
+        [transcript],
+        [job.lang],
+        finder=detect_private,
+        listed=job.words,
+        decisions=read_review(files[2:]),
+    )
     with as_path(files[0], "the audio") as path:
         load_audio(path)  # refuse what is too long before any work
         utterance = Utterance("utterance", path, "speaker", transcript=transcript)
@@ -170,7 +181,13 @@ def _recording(job: RecordingJob, files: Files) -> Document:
             fit_recording(method, utterance)
         try:
             secured = secure(
-                utterance, targets[0], settings, secret=secret, method=method, lang=job.lang
+                utterance,
+                recording.targets,
+                settings,
+                secret=secret,
+                method=method,
+                lang=job.lang,
+                stretches=recording.stretches,
             )
         except WithheldError as error:
             raise InputError(
@@ -192,6 +209,8 @@ def _recording(job: RecordingJob, files: Files) -> Document:
                 }
                 for span in masked.spans
             ],
+            "transcript": transcript,
+            **review_fields(recording.decided),
             "audio": f"data:{media_type};base64,{base64.b64encode(sound).decode()}",
         }
     )

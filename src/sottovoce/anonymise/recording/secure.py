@@ -12,7 +12,7 @@ recording with too many of them is withheld, since its private words might lie o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from sottovoce.anonymise.decisions import Decision
@@ -39,6 +39,9 @@ AlignedRecording = Literal["best", "released", "original"]
 
 MAX_DOUBTFUL = 0.2
 """Share of doubtful words, or of doubtful seconds, above which a recording is withheld."""
+SMEAR = 0.02
+"""Seconds by which masks are wider on both sides if times are carried over to another voice: its
+frames spread every sound a little."""
 DOUBT = "DOUBT"
 """Label of what is masked because it is not surely what the text says."""
 
@@ -133,13 +136,16 @@ def secure(
     if doubt := find_doubt(alignment, targets, strict=settings.strict):
         raise doubt
     doubtful_words, doubtful_sound = doubtful_parts(alignment, targets)
+    masking = settings.masking
+    if carried and method is not None:
+        masking = replace(masking, pad=min(masking.pad + SMEAR, 1.0))
     rng = secret.generator("mask", utterance.speaker, utterance.id)
     masked = mask(
         voiced,
         rate,
         alignment,
         [*doubtful_words, *targets],
-        settings.masking,
+        masking,
         stretches=[*doubtful_sound, *stretches],
         rng=rng,
     )

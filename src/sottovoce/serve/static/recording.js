@@ -4,16 +4,22 @@ import { at, copyButton, counted, make } from "./dom.js";
 import { methodCards, methodNotes, methodTitle } from "./methods.js";
 import { ask, Missing, onSend } from "./service.js";
 import { decode } from "./sound.js";
-import { KINDS, leakNotice, marked } from "./text.js";
+import { plainKind } from "./kinds.js";
+import { askTwice, nothingMasked, Review } from "./review.js";
+import { Stretches } from "./stretches.js";
+import { leakNotice, marked } from "./text.js";
 import { axesOf, Track } from "./track.js";
 
 const KEEP_VOICE = "none";
-let before, after, control;
+let before, after, control, review, stretches;
 
 export function startRecording() {
   control = clipPicker(document.querySelector("[data-clip=recording]"), "recording");
   before = new Track(at("recording-before"), "Before");
   after = new Track(at("recording-after"), "Masked");
+  review = new Review("recording", { apply: () => at("recording-form").requestSubmit() });
+  stretches = new Stretches("recording", review, before);
+  whenClipChanges(() => review.clear());
   whenClipChanges(showTranscript);
   whenClipChanges(onSend(at("recording-form"), send, showClip)); // the answer would belong to the previous clip
   whenClipChanges(showClip);
@@ -22,7 +28,7 @@ export function startRecording() {
 export function showVoices() {
   const voices = methodCards().map(({ name }) => new Option(`changed: ${methodTitle(name)}`, name));
   at("change").replaceChildren(...voices, new Option("kept as it is", KEEP_VOICE));
-  at("change").value = "voicemask"; // words are aligned more often with it than with the others
+  at("change").value = "voicemask";
 }
 
 // The example comes with its transcript, which goes when another clip is chosen.
@@ -54,19 +60,26 @@ async function send(signal) {
     words: at("further").value,
     typed: "true",
   });
-  const answer = await (await ask(`v1/anonymise/recording?${query}`, form, signal)).json();
+  const decisions = review.fileFor(at("transcript").value.trim().split(/\s+/).join(" "));
+  if (decisions) form.set("decisions", new Blob([JSON.stringify(decisions)]));
+  const answer = await ask(`v1/anonymise/recording?${query}`, form, signal)
+    .catch((error) => {
+      review.loaded = null; // a file that does not fit is not tried again
+      throw error;
+    })
+    .then((reply) => reply.json());
   const blob = fromDataUrl(answer.audio);
   const sound = await decode(blob);
   signal.throwIfAborted();
   const axes = axesOf(clip.sound, sound);
-  const stretches = (side) => answer.spans.map((span) => [...span[side], span.kinds.map(plainKind).join(", ")]);
-  if (clip.sound) before.show(clip.blob, clip.sound, { ...axes, stretches: stretches("before") });
-  after.show(blob, sound, { ...axes, stretches: stretches("after"), facts: method === KEEP_VOICE ? "" : method });
+  const masks = (side) => answer.spans.map((span) => [...span[side], span.kinds.map(plainKind).join(", ")]);
+  if (clip.sound) before.show(clip.blob, clip.sound, { ...axes, stretches: masks("before") });
+  after.show(blob, sound, { ...axes, stretches: masks("after"), facts: method === KEEP_VOICE ? "" : method });
+  review.show(answer.transcript, answer.decisions);
+  stretches.draw();
   showText(answer, method);
   return `${counted(answer.masked_words, "word")} masked`;
 }
-
-const plainKind = (kind) => KINDS[kind] ?? "private";
 
 // The service answers with a data URL in base64. It is decoded here because the content security
 // policy does not allow it to be fetched.
@@ -78,15 +91,20 @@ function fromDataUrl(url) {
 
 function showText(answer, method) {
   const { text } = answer;
-  const stretches = Array.from(text.matchAll(/<[A-Z+]+>/g), (match) => {
+  const labels = Array.from(text.matchAll(/<[A-Z+]+>/g), (match) => {
     const start = Array.from(text.slice(0, match.index)).length;
     return [start, start + match[0].length, match[0].match(/[A-Z]+/)[0]];
   });
   const attributes = { class: "button", id: "recording-save", href: after.player.src, download: fileName("masked") };
   const save = make("a", attributes, "Save the masked recording");
+  const unmasked = answer.spans.length === 0;
+  if (unmasked) askTwice(save, "Nothing is masked: save all the same?");
   at("recording-notes").replaceChildren(
+    review.panel,
+    stretches.panel,
+    ...(unmasked ? [nothingMasked("the recording")] : []),
     make("h3", {}, "Its text"),
-    make("p", { class: "words", id: "masked-text" }, ...marked(text, stretches)),
+    make("p", { class: "words", id: "masked-text" }, ...marked(text, labels)),
     Object.assign(leakNotice(answer), { id: "recording-leak" }),
     make("p", { class: "buttons" }, save, copyButton("the masked text", text)),
     ...(method === KEEP_VOICE ? [keptVoice()] : [methodNotes(method)]),

@@ -1,13 +1,12 @@
 // The private words of a text, found and replaced by every strategy.
 import { at, copyButton, counted, make } from "./dom.js";
+import { KINDS } from "./kinds.js";
+import { askTwice, nothingMasked, Review } from "./review.js";
 import { ask, Missing, onSend } from "./service.js";
 import { SAMPLES } from "./samples.js";
 
-export const KINDS = {
-  PER: "person", LOC: "place", ORG: "organisation", DATE: "date", TIME: "time", EMAIL: "e-mail",
-  PHONE: "phone", URL: "address", ID: "identifier", NUM: "number", MISC: "other", SENSITIVE: "sensitive",
-};
 let strategies = {};
+let review;
 
 export function startText() {
   at("tau").addEventListener("input", () => (at("tau-now").textContent = at("tau").value));
@@ -16,6 +15,10 @@ export function startText() {
     if (Object.values(SAMPLES).includes(at("words").value)) at("words").value = SAMPLES[at("language").value];
   });
   onSend(at("text-form"), send, () => (at("text-result").hidden = true));
+  review = new Review("text", {
+    apply: () => at("text-form").requestSubmit(),
+    changed: () => at("findings-place").replaceChildren(...findings()),
+  });
 }
 
 export function setStrategies(available) {
@@ -45,16 +48,22 @@ async function send(signal) {
     scope: at("scope").value,
   });
   if (at("text-seed").value) query.set("seed", at("text-seed").value);
+  const decisions = review.fileFor(text);
   const answers = await Promise.all(
     Object.keys(strategies).map(async (name) => {
       query.set("strategy", name);
-      const answer = await ask(`v1/anonymise/text?${query}`, text, signal);
-      return [name, await answer.json()];
+      return [name, await (await askFor(text, decisions, query, signal)).json()];
     }),
-  );
+  ).catch((error) => {
+    review.loaded = null; // a file that does not fit is not tried again
+    throw error;
+  });
   const [[, first]] = answers;
+  review.show(text, first.decisions);
   at("text-result").replaceChildren(
-    ...original(text, first.spans),
+    review.panel,
+    make("div", { id: "findings-place" }, ...findings()),
+    ...(first.spans.length ? [] : [nothingMasked("your text")]),
     Object.assign(leakNotice(first), { id: "leak-bound" }),
     make("h3", {}, "Replaced"),
     make("div", { class: "strategies" }, ...answers.map(strategyCard)),
@@ -64,30 +73,47 @@ async function send(signal) {
   return `${counted(first.spans.length, "private value")} found`;
 }
 
-function original(text, spans) {
-  const letters = Array.from(text);
-  const stretches = spans.map((span) => [span.start, span.end, span.kind]);
-  const paragraph = make("p", { class: "words", id: "marked-text" }, ...marked(text, stretches, (kind) => KINDS[kind] ?? kind));
-  const rows = spans.map((span) =>
-    make(
+function askFor(text, decisions, query, signal) {
+  if (!decisions) return ask(`v1/anonymise/text?${query}`, text, signal);
+  const form = new FormData();
+  form.set("text", new Blob([text])); // a field of text would get other line ends
+  form.set("decisions", new Blob([JSON.stringify(decisions)]));
+  return ask(`v1/anonymise/text/reviewed?${query}`, form, signal);
+}
+
+// The decisions as a table in which each can be changed.
+function findings() {
+  const { decisions } = review;
+  if (!decisions.items.length) return [];
+  const rows = [...decisions.items].sort((a, b) => a.start - b.start).map((item) => {
+    const id = `masked-${item.start}`;
+    const box = make("input", { type: "checkbox", id, "aria-describedby": "findings-about" });
+    box.checked = item.mask;
+    box.addEventListener("change", () => {
+      review.decide(item, box.checked);
+      at(id).focus();
+    });
+    return make(
       "tr",
       {},
-      make("th", { scope: "row", class: "words" }, letters.slice(span.start, span.end).join("")),
-      make("td", { class: "words" }, KINDS[span.kind] ?? span.kind),
-      make("td", { class: "words" }, span.rule),
-      make("td", {}, `${Math.round(100 * span.score)} %`),
-    ),
-  );
-  const head = ["Found", "Type", "Rule"].map((title) => make("th", { scope: "col", class: "words" }, title));
+      make("th", { scope: "row", class: "words" }, make("label", { for: id }, box, decisions.said(item))),
+      make("td", { class: "words" }, KINDS[item.kind] ?? item.kind),
+      make("td", { class: "words" }, item.by === "person" ? "you" : item.rule),
+      make("td", {}, `${Math.round(100 * item.score)} %`),
+    );
+  });
+  const head = ["Masked", "Type", "Rule"].map((title) => make("th", { scope: "col", class: "words" }, title));
+  const about =
+    "A rule is a tagger trained on written or on spoken text, the pattern that fits, or you. " +
+    "What is not masked stays in the text.";
   const table = make(
     "table",
     { id: "findings" },
-    make("caption", {}, "A rule is a tagger trained on written or on spoken text, or the pattern that fits."),
+    make("caption", { id: "findings-about" }, about),
     make("thead", {}, make("tr", {}, ...head, make("th", { scope: "col" }, "Certain"))),
     make("tbody", {}, ...rows),
   );
-  const wide = make("div", { class: "wide", tabindex: "0", role: "group", "aria-label": "What was found" }, table);
-  return [make("h3", {}, "Found"), paragraph, ...(spans.length ? [wide] : [])];
+  return [make("div", { class: "wide", tabindex: "0", role: "group", "aria-label": "What was found" }, table)];
 }
 
 const percent = (share) => `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`;
@@ -115,12 +141,14 @@ export function leakNotice({ guarantee, worst_known: worst }) {
 }
 
 function strategyCard([name, { text, spans }]) {
+  const copy = copyButton(`the text by ${name}`, text);
+  if (!spans.length) askTwice(copy, "Nothing is masked: copy all the same?");
   const stretches = spans.map((span) => [span.new_start, span.new_end, span.kind]);
   return make(
     "article",
     { class: "strategy", id: `strategy-${name}` },
     make("h4", {}, name),
-    copyButton(`the text by ${name}`, text),
+    copy,
     make("small", {}, strategies[name]),
     make("p", { class: "words", tabindex: "0", role: "group", "aria-label": `Text by ${name}` }, ...marked(text, stretches)),
   );

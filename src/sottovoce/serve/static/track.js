@@ -4,6 +4,8 @@ import { drawTones, drawWave, TOP } from "./picture.js";
 import { lengthOf } from "./sound.js";
 
 const STEP = 0.25; // seconds an arrow key moves
+const FINE_STEP = 0.05; // seconds an arrow key moves while Shift marks
+const DRAG = 5; // pixels from which on a press is a drag
 const shown = new Set();
 
 export class Track {
@@ -16,6 +18,8 @@ export class Track {
     this.tones = make("canvas", { class: "tones" });
     this.head = make("div", { class: "head" });
     this.stretches = make("div", { class: "stretches" });
+    this.marks = make("div", { class: "marks" });
+    this.onSelect = null; // called with start and end of a stretch that was dragged over
     this.axis = make("div", { class: "axis", "aria-hidden": "true" });
     const slider = { role: "slider", tabindex: "0", "aria-valuemin": "0" };
     this.picture = make(
@@ -24,6 +28,7 @@ export class Track {
       this.wave,
       this.tones,
       this.stretches,
+      this.marks,
       this.head,
     );
     const hertz = [make("span", {}, `${TOP / 1000} kHz`), make("span", {}, "0")];
@@ -45,22 +50,74 @@ export class Track {
     this.player.addEventListener("ended", () => this.player.pause());
     for (const kind of ["play", "pause"]) this.player.addEventListener(kind, () => this.showPlaying());
     this.player.addEventListener("seeked", () => this.showPosition());
-    this.picture.addEventListener("pointerdown", (event) => {
-      const box = this.picture.getBoundingClientRect();
-      this.seek(((event.clientX - box.left) / box.width) * this.span);
-    });
+    this.picture.addEventListener("pointerdown", (event) => this.drag(event));
     this.picture.addEventListener("keydown", (event) => this.key(event));
+    this.picture.addEventListener("keyup", (event) => event.key === "Shift" && this.endSelection());
+    this.picture.addEventListener("blur", () => this.endSelection());
     new ResizeObserver(() => this.draw()).observe(this.picture);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
   }
 
+  timeAt(event) {
+    const box = this.picture.getBoundingClientRect();
+    return Math.max(0, Math.min(this.length, ((event.clientX - box.left) / box.width) * this.span));
+  }
+
+  // A press moves the position; if stretches can be marked, dragging marks one.
+  drag(event) {
+    const start = this.timeAt(event);
+    this.seek(start);
+    if (!this.onSelect || event.button !== 0) return;
+    const origin = event.clientX;
+    const move = (later) => {
+      if (this.selection || Math.abs(later.clientX - origin) > DRAG) this.select(start, this.timeAt(later));
+    };
+    const stop = () => {
+      this.picture.removeEventListener("pointermove", move);
+      for (const kind of ["pointerup", "pointercancel"]) this.picture.removeEventListener(kind, stop);
+      this.endSelection();
+    };
+    this.picture.setPointerCapture(event.pointerId);
+    this.picture.addEventListener("pointermove", move);
+    for (const kind of ["pointerup", "pointercancel"]) this.picture.addEventListener(kind, stop);
+  }
+
+  select(start, end) {
+    this.selection = [start, end];
+    this.marks.querySelector(".selecting")?.remove();
+    const shown = this.stretch([Math.min(start, end), Math.max(start, end), ""]);
+    shown.classList.add("selecting");
+    this.marks.append(shown);
+  }
+
+  endSelection() {
+    if (!this.selection) return;
+    const [start, end] = this.selection;
+    this.selection = null;
+    this.marks.querySelector(".selecting")?.remove();
+    this.onSelect(Math.min(start, end), Math.max(start, end));
+  }
+
+  showMarks(marks) {
+    this.marks.replaceChildren(...marks.map((mark) => this.stretch(mark)));
+  }
+
+  get position() {
+    return this.player.currentTime;
+  }
+
   key(event) {
     const here = this.player.currentTime;
+    const marking = event.shiftKey && this.onSelect;
+    const step = marking ? FINE_STEP : STEP;
     const moves = {
-      ArrowRight: here + STEP, ArrowUp: here + STEP, ArrowLeft: here - STEP, ArrowDown: here - STEP,
+      ArrowRight: here + step, ArrowUp: here + step, ArrowLeft: here - step, ArrowDown: here - step,
       Home: 0, End: this.length,
     };
-    if (event.key in moves) this.seek(moves[event.key]);
+    if (event.key in moves) {
+      this.seek(moves[event.key]);
+      if (marking) this.select(this.selection?.[0] ?? here, this.player.currentTime);
+    }
     else if (event.key === " " || event.key === "Enter") this.toggle();
     else return;
     event.preventDefault();
@@ -75,6 +132,8 @@ export class Track {
     this.facts.textContent = [seconds(this.length), facts].filter(Boolean).join(" · ");
     this.picture.setAttribute("aria-valuemax", this.length.toFixed(2));
     this.stretches.replaceChildren(...stretches.map((stretch) => this.stretch(stretch)));
+    this.selection = null;
+    this.marks.replaceChildren();
     this.figure.hidden = false;
     shown.add(this);
     this.showAxis();
