@@ -238,11 +238,11 @@ def test_an_interrupted_run_leaves_no_secret(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("sottovoce.core.files.write_text", interrupted)
+        patched.setattr("sottovoce.cli.text_run.atomic_file", interrupted)
         run(source, tmp_path / "o", "--secret", tmp_path / "k")
     assert not (tmp_path / "k").exists()
     with monkeypatch.context() as patched:
-        patched.setattr("sottovoce.anonymise.text.TextAnonymiser.transform_all", interrupted)
+        patched.setattr("sottovoce.anonymise.text.TextAnonymiser.prepare", interrupted)
         run(source, tmp_path / "o", "--secret", tmp_path / "k")
     assert not (tmp_path / "k").exists() and not (tmp_path / "o").exists()
 
@@ -285,3 +285,63 @@ def test_every_key_of_the_json_is_described(source: Path, tmp_path: Path) -> Non
     described = guide.partition("### The JSON")[2].partition("\n## ")[0]
     for key in (*report, *report["spans"][0], *report["mask"][0], *bound, *report["worst_known"]):
         assert f"`{key}`" in described, key
+
+
+def test_standard_input_and_output(tmp_path: Path) -> None:
+    text = "1\r\n00:00:01,000 --> 00:00:02,000\r\nmail ann.lee@example.org\r\n"
+    command_line = [sys.executable, "-m", "sottovoce", "anonymise", "text", "-", "-"]
+    done = subprocess.run(
+        [*command_line, "--strategy", "typed", "--json", str(tmp_path / "r.json")],
+        input=text.encode(),
+        capture_output=True,
+        check=True,
+    )
+    assert done.stdout == text.replace("ann.lee@example.org", "[EMAIL]").encode()
+    assert b"1 private value in 1 text; written to standard output" in done.stderr
+    assert b"read as srt" in done.stderr
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert report["format"] == "srt" and report["provenance"]["inputs"] == []
+    with raises_code("same-file", UsageError):
+        run("-", "-", "--json")
+
+
+def test_a_table_names_the_columns_that_are_not_searched(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id,text,who\n1,mail ann.lee@example.org,Ann\n")
+    with raises_code("missing-option", UsageError):
+        run(tmp_path / "a.csv", tmp_path / "b.csv")
+    args = ["--columns", "text", "--json", tmp_path / "r.json", "--strategy", "typed"]
+    done = run(tmp_path / "a.csv", tmp_path / "b.csv", *args)
+    assert "copied 2 columns without searching: id,who" in done.stderr
+    assert (tmp_path / "b.csv").read_text() == "id,text,who\n1,mail [EMAIL],Ann\n"
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert report["not_searched_columns"] == ["id", "who"]
+    assert report["spans"][0]["id"] == "2:text"
+
+
+def test_corpus_tables_that_change_nothing_are_mentioned(source: Path, tmp_path: Path) -> None:
+    done = run(source, tmp_path / "o", "--allow-corpus-tables", "--json", tmp_path / "r.json")
+    assert "--allow-corpus-tables changed nothing" in done.stderr
+    assert json.loads((tmp_path / "r.json").read_text())["corpus_tables"] == []
+    names = "\n".join(f"call zorbalda{chr(97 + i // 10)}{chr(97 + i % 10)} now" for i in range(60))
+    (tmp_path / "deny.txt").write_text(
+        "\n".join(line.split()[1] + "\tPER" for line in names.split("\n"))
+    )
+    (tmp_path / "many.txt").write_text((names + "\n") * 6)
+    args = ["--allow-corpus-tables", "--deny", tmp_path / "deny.txt"]
+    done = run(tmp_path / "many.txt", tmp_path / "p", *args, "--json", tmp_path / "s.json")
+    assert "changed nothing" not in done.stderr
+    assert json.loads((tmp_path / "s.json").read_text())["corpus_tables"] == ["PER"]
+    done = run(tmp_path / "many.txt", tmp_path / "q", *args, "--strategy", "redact")
+    assert "changed nothing" in done.stderr, "this strategy draws nothing"
+
+
+def test_a_part_in_another_language_gives_a_caution_that_names_it(tmp_path: Path) -> None:
+    english = "please call my sister tomorrow and tell her that I will be late for dinner again\n"
+    german = "bitte ruf morgen meine schwester an und sag ihr dass ich wieder zu spät komme\n"
+    (tmp_path / "a.txt").write_text(english * 200 + german * 9 + english * 9)
+    shown = run(tmp_path / "a.txt", tmp_path / "o.txt", "--json", tmp_path / "r.json")
+    report = json.loads((tmp_path / "r.json").read_text())
+    (part,) = report["language_parts"]
+    assert part["language"] == "de" and report["looks_like_language"] is None
+    assert 199 <= int(part["first"]) <= 203 and 206 <= int(part["last"]) <= 211
+    assert f"from {part['first']} to {part['last']} looks like 'de'" in shown.stderr

@@ -15,6 +15,7 @@ from live_service import Service, clip, samples
 
 from sottovoce.anonymise import Secret
 from sottovoce.anonymise.text import TextAnonymiser
+from sottovoce.anonymise.text.language_check import check_languages
 from sottovoce.anonymise.voice import METHODS, make_method
 from sottovoce.asr.recogniser import RECOGNISERS
 from sottovoce.corpus.audio import load_native
@@ -81,9 +82,23 @@ def test_a_text_is_changed_as_the_library_does(service: Service) -> None:
     worst = anonymiser.worst_leak(written=True)
     assert worst is not None
     leak = {"guarantee": None, "worst_known": worst.to_dict()}
-    expected = {**anonymiser.transform(text).to_dict(), **leak}
-    assert answer.json() == expected
+    languages = check_languages(text, "en").to_dict()
+    expected = {**anonymiser.transform(text).to_dict(), **leak, **languages}
+    del expected["decisions"]  # the answer has them as a file, with who decided
+    assert expected.items() <= answer.json().items()
+    assert answer.json().keys() - expected.keys() == {"decisions", "decided"}
     assert "Ann" not in answer.text
+
+
+def test_the_part_of_a_text_in_another_language_is_named(service: Service) -> None:
+    english = "please call my sister tomorrow and tell her that I will be late for dinner again\n"
+    german = "bitte ruf morgen meine schwester an und sag ihr dass ich wieder zu spät komme\n"
+    body = (english * 40 + german * 6).encode()
+    answer = service.post("/v1/anonymise/text?lang=en&strategy=typed", data=body).json()
+    assert answer["looks_like_language"] is None
+    (part,) = answer["language_parts"]
+    assert part["language"] == "de" and part["last"] in ("45", "46")
+    assert 39 <= int(part["first"]) <= 43
 
 
 def test_a_text_has_a_leak_bound_only_if_its_kind_is_named_and_was_measured(

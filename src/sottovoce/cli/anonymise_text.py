@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,10 +16,7 @@ if TYPE_CHECKING:
     from sottovoce.anonymise.keys import Secret
     from sottovoce.anonymise.text import Detector, Tagger
     from sottovoce.anonymise.text.conll import Sentence
-    from sottovoce.anonymise.text.run_summary import RunSummary
-
-MAX_NAMED_FIELDS = 10
-"""Fields that were left out and are named in the warning."""
+    from sottovoce.anonymise.text.files import TextFile
 
 
 @dataclass(frozen=True)
@@ -39,6 +37,8 @@ class _Options:
     tagger: str | None
     form: str | None
     copy_fields: str | None
+    columns: str | None
+    no_header: bool
     secret: Path | None
     reproducible: int | None
     no_propagate: bool
@@ -82,7 +82,13 @@ class _Options:
     help="Taggers that are used; spoken alone is for commands to a machine.",
 )
 @click.option("--tagger", help="FILE of 'train entities', or a name; see --list.")
-@click.option("--format", "form", help="lines, kaldi, jsonl or ctm. [default: by name]")
+@click.option(
+    "--format",
+    "form",
+    help="lines kaldi jsonl ctm stm srt vtt csv or tsv. [default: by name and content]",
+)
+@click.option("--columns", help="Columns of a table to search, e.g. text,note.")
+@click.option("--no-header", is_flag=True, help="The table has no header: --columns 2,3.")
 @click.option("--copy-fields", help="Fields of .jsonl to copy unread, e.g. speaker,words.norm.")
 @click.option(
     "--secret",
@@ -115,8 +121,9 @@ def command(**values: Any) -> None:
     """Find private words in IN, replace them, write OUT.
 
     IN has a text a line, or is Kaldi's 'text', .jsonl ({"text": …} or {"words": [{"w", "t0",
-    "t1"}]}) or .ctm. Other fields of .jsonl with words in them are left out. Neither --report nor
-    --json shows a private word.
+    "t1"}]}), .ctm, .stm, .srt, .vtt, or a table (.csv, .tsv) whose --columns are named; - is
+    standard input or output. What is not private keeps its bytes; other fields of .jsonl with words
+    in them are left out. Neither --report nor --json shows a private word.
     """
     options = _Options(**values)
     if options.listed:
@@ -175,9 +182,15 @@ def _check_files(options: _Options, target: Path) -> None:
         "--measured": options.measured,
     }
     written = {"OUT": target, "--secret": options.secret, "--json": report}
-    taken = {path.resolve(): name for name, path in read.items() if path is not None}
+    if str(target) == "-" == options.json_to:
+        raise UsageError(
+            "OUT and --json both go to standard output; name a file for one", code="same-file"
+        )
+    taken = {p.resolve(): name for name, p in read.items() if p is not None and str(p) != "-"}
     for name, path in written.items():
-        if path is not None and (other := taken.setdefault(path.resolve(), name)) != name:
+        if path is None or str(path) == "-":
+            continue
+        if (other := taken.setdefault(path.resolve(), name)) != name:
             use = "the file to be read" if other in read else f"the file of {other}"
             raise UsageError(f"{name} {path}: {use}; name another to write", code="same-file")
     if target.is_dir():
@@ -188,16 +201,12 @@ def _check_files(options: _Options, target: Path) -> None:
 
 def _transform(options: _Options, source: Path, target: Path) -> None:
     from sottovoce.anonymise.text import TextAnonymiser
-    from sottovoce.anonymise.text.documents import read_batch
     from sottovoce.anonymise.text.known_leaks import CASED, leak_on, read_sample_leak
-    from sottovoce.anonymise.text.run_summary import summarise_run
-    from sottovoce.core.atomic_directory import delete_on_failure
-    from sottovoce.core.files import write_text
+    from sottovoce.cli.text_run import TextRun, run_text_file
 
     _check_files(options, target)
     sample = read_sample_leak(options.measured) if options.measured else None
     detector, secret = _make_detector(options), _make_secret(options)
-    batch = read_batch(source, options.form, copied=split_names(options.copy_fields) or [])
     anonymiser = TextAnonymiser(
         detector.lang,
         strategy=options.strategy,
@@ -216,45 +225,29 @@ def _transform(options: _Options, source: Path, target: Path) -> None:
         leak_on(detector.lang, options.kind, CASED)  # refuse an unknown kind before any work
     if sample is not None:
         anonymiser.sample_guarantee(sample)
-    results = anonymiser.transform_all(
-        batch.texts, batch.documents, use_corpus_tables=options.allow_corpus_tables
+    run = TextRun(
+        target=target,
+        new_secret=None if options.secret is None or options.secret.exists() else options.secret,
+        json_to=options.json_to,
+        report=options.report,
+        corpus_tables=options.allow_corpus_tables,
+        kind=options.kind,
+        sample=sample,
+        settings=_settings(options),
     )
-    with delete_on_failure(options.secret or target):
-        if options.secret is not None and not options.secret.exists():
-            secret.save(options.secret)
-        write_text(target, batch.write(results))
-    if batch.left_out:
-        _warn_left_out(batch.left_out)
-    summary = summarise_run(anonymiser, batch, results, kind=options.kind, sample=sample)
-    if options.json_to is not None:
-        sources = provenance([source, target], **_settings(options))
-        fields = {"left_out_fields": list(batch.left_out), "provenance": sources}
-        write_json({**summary.to_dict(), **fields}, options.json_to)
-    if options.json_to != "-":
-        _print_summary(summary, target, report=options.report)
+    with closing(_open(options, source)) as file:
+        run_text_file(run, anonymiser, secret, file)
 
 
-def _print_summary(summary: RunSummary, target: Path, *, report: bool) -> None:
-    values = "value" if summary.private_values == 1 else "values"
-    texts = "text" if summary.texts == 1 else "texts"
-    click.echo(
-        f"{summary.private_values:,} private {values} in {summary.texts:,} {texts}; "
-        f"written to {target}"
+def _open(options: _Options, source: Path) -> TextFile:
+    from sottovoce.anonymise.text.files import ReadingOptions, open_text_file
+
+    reading = ReadingOptions(
+        copied_fields=split_names(options.copy_fields) or [],
+        columns=split_names(options.columns) or [],
+        header=not options.no_header,
     )
-    if summary.other_language and not report:
-        click.echo(f"caution: this looks like {summary.other_language!r}; check --lang", err=True)
-    if report:
-        click.echo("\n".join(summary.lines()))
-
-
-def _warn_left_out(fields: tuple[str, ...]) -> None:
-    """Name the fields that were left out, and how to copy them; nothing of their content."""
-    names = ",".join(fields[:MAX_NAMED_FIELDS]) + (" …" if len(fields) > MAX_NAMED_FIELDS else "")
-    count = f"{len(fields):,} field" + ("s" if len(fields) > 1 else "")
-    click.echo(
-        f"left out {count} with words that were not searched: {names}; --copy-fields copies them",
-        err=True,
-    )
+    return open_text_file(source, options.form, reading)
 
 
 def _settings(options: _Options) -> dict[str, str | float | None]:
@@ -268,20 +261,21 @@ def _settings(options: _Options) -> dict[str, str | float | None]:
         "scope": options.scope,
         "probability": options.probability,
         "register": options.register,
+        "format": options.form,
+        "columns": options.columns,
         "draws": "secret" if seed is None else f"public seed {seed}: no secrecy of draws",
     }
 
 
 def _label(options: _Options, source: Path, target: Path, count: int) -> None:
-    from sottovoce.anonymise.text.documents import read_batch
     from sottovoce.cli.text_labels import label_sample
 
     if target.resolve() == source.resolve():
         raise UsageError(f"OUT {target}: the file to be read; name another", code="same-file")
     detector = _make_detector(options)
-    label_sample(
-        read_batch(source, options.form).texts, count, target, detector, _make_secret(options)
-    )
+    with closing(_open(options, source)) as file:
+        texts = [text.text for text in file.texts()]
+    label_sample(texts, count, target, detector, _make_secret(options))
 
 
 def _read_tagged(path: Path) -> list[Sentence]:

@@ -131,7 +131,8 @@ def _voice(job: VoiceJob, files: Files) -> Document:
 @run_job.register
 def _text(job: TextJob, files: Files) -> Document:
     """Replace private words; the answer is JSON with the spans, or the text alone."""
-    from sottovoce.anonymise.text.run_summary import leak_fields, leak_of_run
+    from sottovoce.anonymise.text.language_check import check_languages
+    from sottovoce.anonymise.text.run_summary import is_written_text, leak_fields, leak_of_run
 
     if job.tagger is not None:
         _check_tagger(job.tagger)
@@ -148,9 +149,10 @@ def _text(job: TextJob, files: Files) -> Document:
     anonymised = anonymiser.transform(text, decisions=read_review(files[1:]))
     if job.plain:
         return TEXT, anonymised.text.encode()
-    leak = leak_of_run(anonymiser, [text], kind=job.kind)
+    leak = leak_of_run(anonymiser, written=is_written_text([text]), kind=job.kind)
+    fields = {**leak_fields(*leak), **check_languages(text, job.lang).to_dict()}
     review = review_fields(DocumentDecisions("text", text_digest(text), anonymised.decisions))
-    return _json({**anonymised.to_dict(), **leak_fields(*leak), **review})
+    return _json({**anonymised.to_dict(), **fields, **review})
 
 
 @run_job.register
@@ -160,7 +162,8 @@ def _recording(job: RecordingJob, files: Files) -> Document:
     from sottovoce.anonymise.recording.private_words import detect_private
     from sottovoce.anonymise.recording.review import decide_recordings
     from sottovoce.anonymise.recording.secure import Settings, WithheldError, secure
-    from sottovoce.anonymise.text.run_summary import leak_fields, leak_of_run
+    from sottovoce.anonymise.text.language_check import check_languages
+    from sottovoce.anonymise.text.run_summary import is_written_text, leak_fields, leak_of_run
 
     transcript = " ".join(read_text(files[1]).split())
     settings = Settings(masking=MaskSettings(how=job.mask), typed=job.typed)
@@ -196,11 +199,14 @@ def _recording(job: RecordingJob, files: Files) -> Document:
         rate = audio_info(path).rate
     masked = secured.masked
     media_type, sound = _encode_audio(masked.audio, rate, "wav")
+    written = is_written_text([transcript])
+    leak = leak_of_run(TextAnonymiser(job.lang), written=written, kind=job.kind)
     return _json(
         {
             "text": secured.text,
             "masked_words": sum(word is None for word in masked.words),
-            **leak_fields(*leak_of_run(TextAnonymiser(job.lang), [transcript], kind=job.kind)),
+            **leak_fields(*leak),
+            **check_languages(transcript, job.lang).to_dict(),
             "spans": [
                 {
                     "kinds": [label for label in span.labels if label],

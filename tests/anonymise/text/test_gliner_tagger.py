@@ -18,13 +18,12 @@ from click.testing import CliRunner
 from error_codes import raises_code
 from hypothesis import given
 from hypothesis import strategies as st
+from text_files import anonymise_file
 
 from sottovoce.anonymise.text import TextAnonymiser
 from sottovoce.anonymise.text.detect import Detector
-from sottovoce.anonymise.text.documents import read_batch
 from sottovoce.anonymise.text.entities import TYPES
 from sottovoce.anonymise.text.gliner_tagger import LABELS, GlinerTagger, threshold, windows
-from sottovoce.anonymise.text.run_summary import summarise_run
 from sottovoce.anonymise.text.taggers import make_tagger
 from sottovoce.cli.anonymise_text import command
 from sottovoce.core.errors import InputError, UsageError
@@ -177,11 +176,9 @@ def test_a_model_is_used_in_addition_to_our_taggers(folder: Path, tmp_path: Path
     assert rules["ann lee"] == ("PER", "tagger written")
     (tmp_path / "in.txt").write_text(TEXT)
     anonymiser = TextAnonymiser("en", strategy="typed", tagger=f"gliner:{folder}")
-    batch = read_batch(tmp_path / "in.txt")
-    done = anonymiser.transform_all(batch.texts)
-    assert "[ORG]" in done[0].text and "qzxv" not in done[0].text
-    assert anonymiser.transform(done[0].text).text == done[0].text
-    summary = summarise_run(anonymiser, batch, done, kind="commands")
+    done, summary = anonymise_file(anonymiser, tmp_path / "in.txt", kind="commands")
+    assert "[ORG]" in done and "qzxv" not in done
+    assert anonymiser.transform(done).text == done
     assert summary.guarantee is not None, "what our taggers find stays found, so δ holds"
     assert any(model.startswith("own gliner: back ") for model in summary.models)
 

@@ -5,19 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from text_files import anonymise_file
 
 from sottovoce.anonymise.text import TextAnonymiser
 from sottovoce.anonymise.text.conll import Sentence
 from sottovoce.anonymise.text.crf import TaggerCard
-from sottovoce.anonymise.text.documents import read_batch
-from sottovoce.anonymise.text.run_summary import summarise_run
 from sottovoce.training.taggers import train_tagger
 
 
 def models_of(anonymiser: TextAnonymiser, folder: Path) -> list[str]:
     (folder / "a.txt").write_text("call ann at nine pm\n")
-    batch = read_batch(folder / "a.txt")
-    return summarise_run(anonymiser, batch, anonymiser.transform_all(batch.texts)).models
+    return anonymise_file(anonymiser, folder / "a.txt")[1].models
 
 
 def test_no_guarantee_for_one_register_since_both_were_measured(tmp_path: Path) -> None:

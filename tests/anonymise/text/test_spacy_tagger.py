@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 from error_codes import raises_code
+from text_files import anonymise_file
 
 from sottovoce.anonymise.text import TextAnonymiser
 from sottovoce.anonymise.text.detect import Detector
-from sottovoce.anonymise.text.documents import read_batch
-from sottovoce.anonymise.text.run_summary import summarise_run
 from sottovoce.anonymise.text.spacy_tagger import SpacyTagger, kind_of
 from sottovoce.core.errors import InputError, UsageError
 
@@ -57,12 +56,10 @@ def test_a_pipeline_is_used_in_addition_to_our_taggers(pipeline: Path, tmp_path:
     assert rules["ann lee"] == ("PER", "tagger written")
     (tmp_path / "in.txt").write_text(TEXT)
     anonymiser = TextAnonymiser("en", strategy="typed", tagger=f"spacy:{pipeline}")
-    batch = read_batch(tmp_path / "in.txt")
-    done = anonymiser.transform_all(batch.texts)
-    assert "[ORG]" in done[0].text and "[ID]" in done[0].text and "qzxv" not in done[0].text
+    done, summary = anonymise_file(anonymiser, tmp_path / "in.txt", kind="commands")
+    assert "[ORG]" in done and "[ID]" in done and "qzxv" not in done
     again = TextAnonymiser("en", strategy="typed", tagger=f"spacy:{pipeline}")
-    assert again.transform(done[0].text).text == done[0].text
-    summary = summarise_run(anonymiser, batch, done, kind="commands")
+    assert again.transform(done).text == done
     assert summary.guarantee is not None, "what our taggers find stays found, so δ holds"
     assert any(model.startswith("own spacy: en_pipeline") for model in summary.models)
 

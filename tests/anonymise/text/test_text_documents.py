@@ -1,14 +1,17 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 from error_codes import raises_code
+from text_files import anonymise_file, read_texts
 
 from sottovoce.anonymise.text import AnonymisedText, ReplacedSpan, TextAnonymiser
 from sottovoce.anonymise.text.conll import Sentence, format_conll, read_conll
-from sottovoce.anonymise.text.documents import read_batch, regroup
+from sottovoce.anonymise.text.files import ReadingOptions, open_text_file
+from sottovoce.anonymise.text.files.timed_words import regroup
 from sottovoce.anonymise.text.phrases import read_phrases
 from sottovoce.core.errors import InputError, UsageError
 
@@ -16,9 +19,8 @@ DENY = {"zorbalda quint": "PER"}
 
 
 def through(path: Path, strategy: str = "typed", form: str | None = None) -> str:
-    batch = read_batch(path, form)
     anonymiser = TextAnonymiser("en", strategy=strategy, deny=DENY, types=["PER"], tau=0.01)
-    return batch.write(anonymiser.transform_all(batch.texts, batch.documents))
+    return anonymise_file(anonymiser, path, form)[0]
 
 
 def test_lines(tmp_path: Path) -> None:
@@ -50,7 +52,7 @@ def test_json_lines_with_times(tmp_path: Path) -> None:
     for bad in ("[1]", '{"words": [1]}', "{"):
         path.write_text(bad)
         with raises_code("bad-line", InputError) as caught:
-            read_batch(path)
+            read_texts(path)
         assert "a.jsonl:1:" in str(caught.value)
 
 
@@ -60,7 +62,7 @@ def test_ctm(tmp_path: Path) -> None:
     assert through(path) == "r 1 0.000 0.400 ask 0.9\nr 1 0.400 1.000 [PER]\n"
     path.write_text("r 1 x 0.4 word\n")
     with raises_code("bad-line", InputError) as caught:
-        read_batch(path)
+        read_texts(path)
     assert "a.ctm:1:" in str(caught.value)
 
 
@@ -68,12 +70,12 @@ def test_unreadable_files(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(b"\xff\xfe")
     with raises_code("not-utf8", InputError) as caught:
-        read_batch(path)
+        read_texts(path)
     assert "byte 0" in str(caught.value)
     with raises_code("not-found", InputError):
-        read_batch(tmp_path / "none")
+        read_texts(tmp_path / "none")
     with raises_code("unknown-name", UsageError):
-        read_batch(path, "pdf")
+        read_texts(path, "pdf")
 
 
 @pytest.mark.parametrize(
@@ -94,14 +96,22 @@ def test_unreadable_files(tmp_path: Path) -> None:
 def test_damaged_files(tmp_path: Path, name: str, data: bytes, code: str, place: str) -> None:
     (tmp_path / name).write_bytes(data)
     with raises_code(code, InputError) as caught:
-        read_batch(tmp_path / name)
+        read_texts(tmp_path / name)
     assert place in str(caught.value)
 
 
-def test_a_byte_order_mark_is_dropped(tmp_path: Path) -> None:
-    path = tmp_path / "a.txt"
-    path.write_bytes(b"\xef\xbb\xbfzorbalda quint came\n")
-    assert through(path) == "[PER] came\n"
+@pytest.mark.parametrize("name", ["a.txt", "a.jsonl", "text", "a.ctm", "a.stm"])
+def test_a_byte_order_mark_is_kept_and_no_part_of_a_text(tmp_path: Path, name: str) -> None:
+    rows = {
+        "a.txt": "zorbalda quint came\n",
+        "a.jsonl": '{"text": "zorbalda quint came"}\n',
+        "text": "u1 zorbalda quint came\n",
+        "a.ctm": "r 1 0.000 1.000 zorbalda-quint\n",
+        "a.stm": "r 1 s 0.0 1.0 zorbalda quint came\n",
+    }
+    (tmp_path / name).write_text("\ufeff" + rows[name])
+    new = through(tmp_path / name)
+    assert new == "\ufeff" + re.sub(r"zorbalda.quint", "[PER]", rows[name])
 
 
 def test_conll_round_trip(tmp_path: Path) -> None:
@@ -137,9 +147,8 @@ def test_any_blanks_may_stand_between_an_id_and_its_words(tmp_path: Path, gap: s
 
 def json_through(path: Path, rows: list[object], copied: tuple[str, ...] = ()) -> list[object]:
     path.write_text("\n".join(map(json.dumps, rows)))
-    batch = read_batch(path, copied=copied)
     anonymiser = TextAnonymiser("en", strategy="typed", deny=DENY, types=["PER"], tau=0.01)
-    done = batch.write(anonymiser.transform_all(batch.texts, batch.documents))
+    done = anonymise_file(anonymiser, path, copied=copied)[0]
     return [json.loads(line) for line in done.splitlines()]
 
 
@@ -174,7 +183,9 @@ def test_unsearched_json_fields_are_left_out(tmp_path: Path) -> None:
         },
         {"text": "so", "seconds": 2},
     ]
-    assert read_batch(path).left_out == ("raw", "segments", "who", "words.norm", "id")
+    file = open_text_file(path)
+    assert not file.reader.left_out and len(list(file.texts())) == 2
+    assert file.reader.left_out == ("raw", "segments", "who", "words.norm", "id")
 
 
 def test_copied_fields_omit_those_of_replaced_words(tmp_path: Path) -> None:
@@ -185,7 +196,7 @@ def test_copied_fields_omit_those_of_replaced_words(tmp_path: Path) -> None:
     assert json.dumps(row) == json.dumps(expected)
     (tmp_path / "a.txt").write_text("so\n")
     with raises_code("unsupported", UsageError):
-        read_batch(tmp_path / "a.txt", copied=("raw",))
+        open_text_file(tmp_path / "a.txt", options=ReadingOptions(copied_fields=["raw"]))
 
 
 def test_a_replacement_equal_to_the_word_still_counts_as_replaced() -> None:

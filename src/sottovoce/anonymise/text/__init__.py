@@ -6,12 +6,13 @@
 """
 
 from sottovoce.anonymise.text.anonymised_text import AnonymisedText, ReplacedSpan
-from sottovoce.anonymise.text.anonymiser import TextAnonymiser
+from sottovoce.anonymise.text.anonymiser import PreparedTexts, TextAnonymiser
 from sottovoce.anonymise.text.detect import Detector
 from sottovoce.anonymise.text.entities import Entity
 from sottovoce.anonymise.text.guarantee import Guarantee
 from sottovoce.anonymise.text.masked_text import Finding
 from sottovoce.anonymise.text.private_words import PrivateWords, find_private
+from sottovoce.anonymise.text.source_text import SourceText
 from sottovoce.anonymise.text.strategies import (
     STRATEGIES,
     Mention,
@@ -29,9 +30,11 @@ __all__ = [
     "Finding",
     "Guarantee",
     "Mention",
+    "PreparedTexts",
     "PrivateWords",
     "ReplacedSpan",
     "ReplacementContext",
+    "SourceText",
     "Tagger",
     "TaggerInfo",
     "TaggerType",

@@ -27,6 +27,7 @@ from sottovoce.anonymise.text.known_leaks import (
     leak_on,
     worst_leak,
 )
+from sottovoce.anonymise.text.line_breaks import keep_line_breaks
 from sottovoce.anonymise.text.replacer import DEFAULT_STRATEGY, CorpusValues, Replacer
 from sottovoce.anonymise.text.review import PERSON_RULE, Review, masked_findings, propose
 from sottovoce.anonymise.text.source_text import SourceText, TextReading
@@ -207,6 +208,8 @@ class TextAnonymiser:
         for finding in masked_findings(decisions):
             original = text[finding.start : finding.end]
             replacement = self.replacer(original, finding.kind, document, utterance)
+            if replacement is not None:
+                replacement = keep_line_breaks(replacement, original)
             written = original if replacement is None else replacement
             pieces += [text[done : finding.start], written]
             start = length + finding.start - done

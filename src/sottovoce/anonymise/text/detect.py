@@ -56,6 +56,8 @@ MAX_ROUNDS = 20
 BOTH_REGISTERS = "both"
 DOCUMENT_RULE = "document"
 """Rule of names that were found elsewhere in the document."""
+LABEL_RULE = "label"
+"""Rule of texts that are private because of their place in a file, such as speakers' names."""
 _PROPAGATED = ("PER", "ORG")
 _SPELLED_NAMES = ("PER", "LOC")
 _NAMES = ("PER", "LOC", "ORG", "MISC")
@@ -136,6 +138,30 @@ class Detector:
         sources = [SourceText(*pair) for pair in zip(texts, names, strict=True)]
         found = search_documents(self, lambda: sources)
         return [findings for _, findings in with_findings(sources, found.findings)]
+
+    def find_label(self, text: str, kind: str) -> list[Finding]:
+        """Find a whole text that is private because of its place in a file.
+
+        Parameters
+        ----------
+        text : str
+            The text, NFC-normalised.
+        kind : str
+            Its entity type.
+
+        Returns
+        -------
+        list of Finding
+            One finding; none if the type is not private, or every word is allowed or hidden.
+        """
+        tokens = MaskedText.hide_placeholders(text).tokens
+        words = [token.text for token in tokens]
+        kept = self._allowed.covered_words(words) | _hidden_words(tokens)
+        if kind not in self.types or kept.issuperset(range(len(words))):
+            return []
+        bare = text.strip()
+        start = text.index(bare)
+        return [Finding(start, start + len(bare), kind, 1.0, LABEL_RULE)]
 
     def search(self, texts: Sequence[str], findings: Sequence[list[Finding]]) -> list[Names]:
         """Search every text by itself, again and again until nothing new is found.

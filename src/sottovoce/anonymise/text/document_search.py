@@ -26,8 +26,6 @@ from sottovoce.core.unicode_offsets import NormalisedText
 
 MAX_PASSES = 20
 """Passes over all texts, at most; two or three are usual."""
-LABEL_RULE = "label"
-"""Rule of texts that are private because of their place in the file."""
 Names = dict[str, str]
 """Names with their entity type."""
 OnChunk = Callable[[str], None]
@@ -40,6 +38,9 @@ class TextSearch(Protocol):
     @property
     def propagate(self) -> bool:
         """Whether names are searched in all texts of their document."""
+
+    def find_label(self, text: str, kind: str) -> list[Finding]:
+        """Find a whole text that is private because of its place in the file."""
 
     def search(self, texts: Sequence[str], findings: Sequence[list[Finding]]) -> list[Names]:
         """Add what is private in each text; return the names that were found with certainty."""
@@ -111,7 +112,11 @@ def _search_alone(
     """Search every text by itself; return whether names were found."""
     for parts in chunks(split_texts(texts()), chunk_size):
         normalised = [NormalisedText.of(part.text).text for part in parts]
-        findings = [_label(part, text) for part, text in zip(parts, normalised, strict=True)]
+        kinds = [part.source.kind for part in parts]
+        findings = [
+            [] if kind is None else search.find_label(text, kind)
+            for text, kind in zip(normalised, kinds, strict=True)
+        ]
         names = search.search(normalised, findings)
         for part, part_findings, part_names in zip(parts, findings, names, strict=True):
             store.append(sorted(part_findings))
@@ -119,15 +124,6 @@ def _search_alone(
                 _add(known.setdefault(part.source.document, {}), part_names)
         on_chunk("searching")
     return any(known.values())
-
-
-def _label(part: TextPart, normalised: str) -> list[Finding]:
-    """Return the finding of a text that is private as a whole; none for other texts."""
-    bare = normalised.strip()
-    if part.source.kind is None or not bare:
-        return []
-    start = normalised.index(bare)
-    return [Finding(start, start + len(bare), part.source.kind, 1.0, LABEL_RULE)]
 
 
 def _chunks_with_findings(

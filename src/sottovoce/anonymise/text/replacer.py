@@ -85,6 +85,11 @@ class Replacer:
         self.corpus_tables = tables
         self._context = ReplacementContext(self.lang, self.secret, tables)
 
+    def draws_from_corpus(self) -> bool:
+        """Tell whether some type is drawn from values of the corpus."""
+        kinds = {kind for kind, _ in self.corpus_tables}
+        return bool(self.table_sizes(sorted(kinds)))
+
     def strategy_of(self, kind: str) -> str:
         """Return the name of the strategy for a type.
 

@@ -6,15 +6,15 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from sottovoce.anonymise.text.anonymised_text import AnonymisedText, ReplacedSpan
+from sottovoce.anonymise.text.anonymised_text import AnonymisedText
 from sottovoce.anonymise.text.anonymiser import TextAnonymiser
-from sottovoce.anonymise.text.documents import Batch
 from sottovoce.anonymise.text.guarantee import Guarantee, leak_of_text
 from sottovoce.anonymise.text.known_leaks import SampleLeak, WorstLeak
-from sottovoce.anonymise.text.lexicon import other_language
+from sottovoce.anonymise.text.language_check import LanguageCheck, LanguageCollector
+from sottovoce.anonymise.text.source_text import SourceText
 from sottovoce.anonymise.text.taggers import model_id, shipped_weights
 from sottovoce.anonymise.text.tokens import is_asr_output, tokenise
-from sottovoce.core.records import JsonObject, Record, to_json
+from sottovoce.core.records import JsonObject, to_json
 
 TYPE_LABELS = {
     "PER": "persons (PER)",
@@ -32,15 +32,6 @@ TYPE_LABELS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class MaskedWords(Record):
-    """Indexes of the private words of a text: what is needed to mask them in its recording."""
-
-    id: str
-    words: list[int]
-    """From 0, the text split at white space."""
-
-
 @dataclass(frozen=True)
 class RunSummary:
     """What was found in texts, by which rule, and how much may have been missed."""
@@ -49,38 +40,24 @@ class RunSummary:
     """Number of texts."""
     words: int
     """Number of words, without punctuation marks."""
-    spans: list[tuple[str, ReplacedSpan]]
-    """The private values, each with the id of its text."""
-    masks: list[MaskedWords]
-    """Private words of the texts that have any."""
+    private_values: int
+    """Number of private values that were found."""
+    kept_values: int
+    """Number of values that were found and kept, which has probability 1 − p."""
+    by_type: dict[str, int]
+    """Private values by type, the most frequent first."""
+    by_rule: dict[str, int]
+    """Private values by rule, the most frequent first."""
     guarantee: Guarantee | None
     """None unless text of this kind was measured for these taggers."""
     worst_leak: WorstLeak | None
     """The worst figure of any set, if there is no guarantee; None also if nothing was measured."""
     models: list[str]
     """The taggers that were used."""
-    other_language: str | None
-    """The language that the texts look like, if it is not the chosen one."""
-
-    @property
-    def private_values(self) -> int:
-        """Number of private values that were found."""
-        return len(self.spans)
-
-    @property
-    def kept_values(self) -> int:
-        """Number of values that were found and kept, which has probability 1 − p."""
-        return sum(span.replacement is None for _, span in self.spans)
-
-    @property
-    def by_rule(self) -> dict[str, int]:
-        """Private values by rule, the most frequent first."""
-        return dict(Counter(span.rule for _, span in self.spans).most_common())
-
-    @property
-    def by_type(self) -> dict[str, int]:
-        """Private values by type, the most frequent first."""
-        return dict(Counter(span.kind for _, span in self.spans).most_common())
+    languages: LanguageCheck
+    """Whether the texts, or parts of them, look like another language than the chosen one."""
+    passes: int
+    """How often the texts were searched, until no further name of a document was found."""
 
     def to_dict(self) -> JsonObject:
         """Return the summary under the keys that ``docs/text.md`` describes."""
@@ -91,11 +68,10 @@ class RunSummary:
             "kept": self.kept_values,
             "by_type": to_json(self.by_type),
             "by_rule": to_json(self.by_rule),
-            "spans": [{"id": text_id, **span.to_dict()} for text_id, span in self.spans],
-            "mask": [mask.to_dict() for mask in self.masks],
             **leak_fields(self.guarantee, self.worst_leak),
             "models": to_json(self.models),
-            "looks_like_language": self.other_language,
+            **self.languages.to_dict(),
+            "passes": self.passes,
         }
 
     def lines(self) -> list[str]:
@@ -105,11 +81,7 @@ class RunSummary:
         lines += ["by:"] + [f"  {rule:<34}{count:>8,}" for rule, count in self.by_rule.items()]
         if self.kept_values:
             lines.append(f"  of these left as they were (--p)    {self.kept_values:>8,}")
-        if self.other_language:
-            lines.append(
-                f"CAUTION: this looks like {self.other_language!r}; names of another language are "
-                "missed: check --lang"
-            )
+        lines += [f"CAUTION: {caution}" for caution in self.languages.cautions()]
         lines.append("what may be left:")
         if self.guarantee is None:
             return lines + _worst_leak_lines(self.worst_leak)
@@ -171,48 +143,78 @@ def _guarantee_lines(guarantee: Guarantee, kinds: Collection[str]) -> list[str]:
     return lines
 
 
-def summarise_run(
-    anonymiser: TextAnonymiser,
-    batch: Batch,
-    results: Sequence[AnonymisedText],
-    *,
-    kind: str | None = None,
-    sample: SampleLeak | None = None,
-) -> RunSummary:
-    """Summarise what an anonymiser has done.
+class SummaryCollector:
+    """Adds up what an anonymiser does, text by text, without keeping the texts.
 
     Parameters
     ----------
     anonymiser : TextAnonymiser
         The anonymiser.
-    batch : Batch
-        The texts that it has read.
-    results : sequence of AnonymisedText
-        The new texts, in the same order.
-    kind : str, optional
-        Kind of text, one of :func:`.known_leaks.measured_kinds`, if the user has named it.
-    sample : SampleLeak, optional
-        What was missed in a sample of such text that the user has labelled.
     """
-    guarantee, worst = leak_of_run(anonymiser, batch.texts, kind=kind, sample=sample)
-    rows = list(zip(batch.ids, batch.texts, results, strict=True))
-    masks = [MaskedWords(text_id, masked_words(text, result)) for text_id, text, result in rows]
-    return RunSummary(
-        texts=len(results),
-        words=_count_words(batch.texts),
-        spans=[(text_id, span) for text_id, _, result in rows for span in result.spans],
-        masks=[mask for mask in masks if mask.words],
-        guarantee=guarantee,
-        worst_leak=worst,
-        models=_models(anonymiser),
-        other_language=other_language(batch.texts, anonymiser.lang),
-    )
+
+    def __init__(self, anonymiser: TextAnonymiser) -> None:
+        self._anonymiser = anonymiser
+        self._texts = self._words = self._kept = self._with_words = self._asr = 0
+        self._types: Counter[str] = Counter()
+        self._rules: Counter[str] = Counter()
+        self._languages = LanguageCollector(anonymiser.lang)
+
+    def add(self, source: SourceText, result: AnonymisedText) -> None:
+        """Add a text.
+
+        Parameters
+        ----------
+        source : SourceText
+            The original.
+        result : AnonymisedText
+            The new text.
+        """
+        words = [token.text for token in tokenise(source.text)]
+        self._texts += 1
+        self._words += sum(any(c.isalnum() for c in word) for word in words)
+        self._with_words += bool(words)
+        self._asr += bool(words) and is_asr_output(words)
+        for span in result.spans:
+            self._types[span.kind] += 1
+            self._rules[span.rule] += 1
+            self._kept += span.replacement is None
+        self._languages.add(source.id, source.text)
+
+    def summary(
+        self, *, passes: int = 1, kind: str | None = None, sample: SampleLeak | None = None
+    ) -> RunSummary:
+        """Return the summary of all texts that were added.
+
+        Parameters
+        ----------
+        passes : int, default 1
+            How often the texts were searched.
+        kind : str, optional
+            Kind of text, one of :func:`.known_leaks.measured_kinds`, if the user has named it.
+        sample : SampleLeak, optional
+            What was missed in a sample of such text that the user has labelled.
+        """
+        written = self._asr * 2 < self._with_words
+        leak = leak_of_run(self._anonymiser, written=written, kind=kind, sample=sample)
+        return RunSummary(
+            texts=self._texts,
+            words=self._words,
+            private_values=self._types.total(),
+            kept_values=self._kept,
+            by_type=dict(self._types.most_common()),
+            by_rule=dict(self._rules.most_common()),
+            guarantee=leak[0],
+            worst_leak=leak[1],
+            models=_models(self._anonymiser),
+            languages=self._languages.check(),
+            passes=passes,
+        )
 
 
 def leak_of_run(
     anonymiser: TextAnonymiser,
-    texts: Sequence[str],
     *,
+    written: bool,
     kind: str | None = None,
     sample: SampleLeak | None = None,
 ) -> tuple[Guarantee | None, WorstLeak | None]:
@@ -222,8 +224,8 @@ def leak_of_run(
     ----------
     anonymiser : TextAnonymiser
         The anonymiser.
-    texts : sequence of str
-        The texts; whether they have capitals decides which figures count.
+    written : bool
+        Whether the texts have capitals, see :func:`is_written_text`.
     kind : str, optional
         Kind of text that the user has named.
     sample : SampleLeak, optional
@@ -231,7 +233,6 @@ def leak_of_run(
     """
     if sample is not None:
         return anonymiser.sample_guarantee(sample), None
-    written = is_written_text(texts)
     guarantee = None if kind is None else anonymiser.guarantee(kind, written=written)
     return guarantee, anonymiser.worst_leak(written=written) if guarantee is None else None
 
@@ -248,29 +249,6 @@ def _models(anonymiser: TextAnonymiser) -> list[str]:
     return names
 
 
-def masked_words(text: str, result: AnonymisedText) -> list[int]:
-    """Return the indexes of the words, split at white space, that are private at least in part.
-
-    Parameters
-    ----------
-    text : str
-        The original text.
-    result : AnonymisedText
-        The new text.
-    """
-    masked, position, current = [], 0, 0
-    spans = result.spans
-    for i, word in enumerate(text.split()):
-        position = text.index(word, position)
-        end = position + len(word)
-        while current < len(spans) and spans[current].end <= position:
-            current += 1
-        if current < len(spans) and spans[current].start < end:
-            masked.append(i)
-        position = end
-    return masked
-
-
 def is_written_text(texts: Sequence[str]) -> bool:
     """Tell whether most texts have informative capitals, unlike ASR output.
 
@@ -281,7 +259,3 @@ def is_written_text(texts: Sequence[str]) -> bool:
     """
     asr = [is_asr_output([t.text for t in tokenise(text)]) for text in texts if text.strip()]
     return sum(asr) * 2 < len(asr)
-
-
-def _count_words(texts: Sequence[str]) -> int:
-    return sum(any(c.isalnum() for c in t.text) for text in texts for t in tokenise(text))
