@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sottovoce.cli.align import open_transcribed
-from sottovoce.cli.decisions import decision_options, write_proposal
+from sottovoce.cli.decisions import decision_options, load_decisions, write_proposal
 from sottovoce.cli.options import JsonCommand, json_option, progress_bar
 from sottovoce.cli.recording_outcome import Outcome
 from sottovoce.cli.secrets import find_secret, secret_file, secret_options
@@ -134,7 +134,6 @@ def command(
     For a review, --propose FILE writes what would be masked, and no OUT; the service's page shows
     and changes such a file, and --decisions FILE exports with it.
     """
-    from sottovoce.anonymise.decisions import read_decisions
     from sottovoce.anonymise.recording.export import export_corpus
     from sottovoce.anonymise.recording.ledger import Ledger, default_ledger
     from sottovoce.anonymise.recording.private_words import (
@@ -161,7 +160,7 @@ def command(
     corpus = open_transcribed(source, text)
     if voice != "none":
         make_method(voice)  # an unknown method is refused before a secret is written
-    decisions = read_decisions(decisions_path) if decisions_path else None
+    decisions = load_decisions(decisions_path)
     if propose is not None:
         finder = None if only_words else detect_private
         proposed = propose_decisions(

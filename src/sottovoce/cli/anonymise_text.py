@@ -9,12 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sottovoce.cli.decisions import (
+    decision_options,
+    load_decisions,
+    refuse_existing,
+    write_proposal,
+)
 from sottovoce.cli.options import JsonCommand, json_option, provenance, split_names, write_json
 from sottovoce.core.errors import UsageError
 
 if TYPE_CHECKING:
     from sottovoce.anonymise.keys import Secret
-    from sottovoce.anonymise.text import Detector, Tagger
+    from sottovoce.anonymise.text import Detector, Tagger, TextAnonymiser
     from sottovoce.anonymise.text.conll import Sentence
     from sottovoce.anonymise.text.files import TextFile
 
@@ -50,6 +56,8 @@ class _Options:
     evaluate: Path | None
     seen: Path | None
     listed: bool
+    decisions_path: Path | None
+    propose: Path | None
     json_to: str | None
 
 
@@ -115,6 +123,7 @@ class _Options:
     "--evaluate", type=click.Path(path_type=Path), help="Score on a file of --label or CoNLL."
 )
 @click.option("--seen", type=click.Path(path_type=Path), help="Training text, for --evaluate.")
+@decision_options
 @click.option("--list", "listed", is_flag=True, help="List strategies and taggers.")
 @json_option
 def command(**values: Any) -> None:
@@ -130,6 +139,8 @@ def command(**values: Any) -> None:
         _list(options.json_to)
     elif options.evaluate is not None:
         _evaluate(options, options.evaluate)
+    elif options.propose is not None:
+        _propose(options, options.propose)
     elif options.source is None or options.target is None:
         raise click.UsageError("name a file to read and one to write, or --evaluate, or --list")
     elif options.label is not None:
@@ -180,6 +191,7 @@ def _check_files(options: _Options, target: Path) -> None:
         "--deny": options.deny,
         "--allow": options.allow,
         "--measured": options.measured,
+        "--decisions": options.decisions_path,
     }
     written = {"OUT": target, "--secret": options.secret, "--json": report}
     if str(target) == "-" == options.json_to:
@@ -199,15 +211,11 @@ def _check_files(options: _Options, target: Path) -> None:
         raise UsageError(f"{target}: exists already; name another file to write", code="exists")
 
 
-def _transform(options: _Options, source: Path, target: Path) -> None:
+def _make_anonymiser(options: _Options, secret: Secret) -> TextAnonymiser:
     from sottovoce.anonymise.text import TextAnonymiser
-    from sottovoce.anonymise.text.known_leaks import CASED, leak_on, read_sample_leak
-    from sottovoce.cli.text_run import TextRun, run_text_file
 
-    _check_files(options, target)
-    sample = read_sample_leak(options.measured) if options.measured else None
-    detector, secret = _make_detector(options), _make_secret(options)
-    anonymiser = TextAnonymiser(
+    detector = _make_detector(options)
+    return TextAnonymiser(
         detector.lang,
         strategy=options.strategy,
         tau=detector.tau,
@@ -221,8 +229,31 @@ def _transform(options: _Options, source: Path, target: Path) -> None:
         propagate=detector.propagate,
         secret=secret,
     )
+
+
+def _propose(options: _Options, path: Path) -> None:
+    """Write what would be masked, for a review."""
+    from sottovoce.anonymise.text.file_run import propose_for_file
+
+    if options.source is None or options.target is not None:
+        raise click.UsageError("--propose writes no OUT: name IN alone")
+    refuse_existing(path)
+    anonymiser = _make_anonymiser(options, _make_secret(options))
+    with closing(_open(options, options.source)) as file:
+        proposed = propose_for_file(anonymiser, file, load_decisions(options.decisions_path))
+    write_proposal(path, proposed, options.json_to)
+
+
+def _transform(options: _Options, source: Path, target: Path) -> None:
+    from sottovoce.anonymise.text.known_leaks import CASED, leak_on, read_sample_leak
+    from sottovoce.cli.text_run import TextRun, run_text_file
+
+    _check_files(options, target)
+    sample = read_sample_leak(options.measured) if options.measured else None
+    secret = _make_secret(options)
+    anonymiser = _make_anonymiser(options, secret)
     if options.kind is not None:
-        leak_on(detector.lang, options.kind, CASED)  # refuse an unknown kind before any work
+        leak_on(anonymiser.lang, options.kind, CASED)  # refuse an unknown kind before any work
     if sample is not None:
         anonymiser.sample_guarantee(sample)
     run = TextRun(
@@ -234,6 +265,7 @@ def _transform(options: _Options, source: Path, target: Path) -> None:
         kind=options.kind,
         sample=sample,
         settings=_settings(options),
+        decisions=load_decisions(options.decisions_path),
     )
     with closing(_open(options, source)) as file:
         run_text_file(run, anonymiser, secret, file)

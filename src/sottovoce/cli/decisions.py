@@ -45,6 +45,36 @@ def decision_options(command: Callable[P, R]) -> Callable[P, R]:
     return command
 
 
+def load_decisions(path: Path | None) -> Decisions | None:
+    """Read the file of ``--decisions``, if it was given.
+
+    Parameters
+    ----------
+    path : Path, optional
+        The file.
+    """
+    from sottovoce.anonymise.decisions import read_decisions
+
+    return read_decisions(path) if path else None
+
+
+def refuse_existing(path: Path) -> None:
+    """Refuse to overwrite a file, which may be a review.
+
+    Parameters
+    ----------
+    path : Path
+        The file to be written.
+
+    Raises
+    ------
+    UsageError
+        ``exists`` if it is there already.
+    """
+    if path.exists():
+        raise UsageError(f"{path}: exists already; name another file to write", code="exists")
+
+
 def write_proposal(path: Path, decisions: Decisions, json_to: str | None) -> None:
     """Write decisions for a review and say how many there are.
 
@@ -64,8 +94,7 @@ def write_proposal(path: Path, decisions: Decisions, json_to: str | None) -> Non
     """
     from sottovoce.anonymise.decisions import count_decisions, write_decisions
 
-    if path.exists():
-        raise UsageError(f"{path}: exists already; name another file to write", code="exists")
+    refuse_existing(path)
     write_decisions(path, decisions)
     documents = decisions.documents
     counts = count_decisions(d for document in documents for d in document.decisions)

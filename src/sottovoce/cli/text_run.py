@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from sottovoce.cli.decisions import describe_counts
 from sottovoce.cli.options import provenance, stage_bar
 from sottovoce.core.atomic_directory import delete_on_failure
 from sottovoce.core.files import atomic_file
 from sottovoce.core.records import JsonObject, dump_json
 
 if TYPE_CHECKING:
+    from sottovoce.anonymise.decisions import Decisions
     from sottovoce.anonymise.keys import Secret
     from sottovoce.anonymise.text import TextAnonymiser
     from sottovoce.anonymise.text.files import TextFile
@@ -47,6 +49,8 @@ class TextRun:
     """What was missed in a sample that the user has labelled."""
     settings: Mapping[str, object]
     """Settings for the provenance."""
+    decisions: Decisions | None = None
+    """What was decided in a review."""
 
     @property
     def to_standard_output(self) -> bool:
@@ -82,6 +86,7 @@ def run_text_file(run: TextRun, anonymiser: TextAnonymiser, secret: Secret, file
             anonymiser,
             file,
             use_corpus_tables=run.corpus_tables,
+            decisions=run.decisions,
             on_chunk=lambda name: show(name, file.file.position, file.file.size),
         )
         with _saved_secret(run, secret):
@@ -93,6 +98,8 @@ def run_text_file(run: TextRun, anonymiser: TextAnonymiser, secret: Secret, file
         _write_json(run.json_to, fields, {"spans": spans.spans, "mask": spans.masks})
     if run.json_to != STANDARD_OUTPUT:
         _print_summary(run, summary)
+    if not summary.private_values:
+        click.echo("nothing was replaced: this is the text as it was; read it first", err=True)
 
 
 @contextmanager
@@ -159,6 +166,8 @@ def _print_summary(run: TextRun, summary: RunSummary) -> None:
         f"{summary.private_values:,} private {values} in {summary.texts:,} {texts}; "
         f"written to {target}"
     ]
+    if run.report or run.decisions is not None:
+        lines.append(describe_counts(summary.decided))
     if run.report:
         lines += summary.lines()
     click.echo("\n".join(lines), err=run.to_standard_output)

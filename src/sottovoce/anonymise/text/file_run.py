@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import islice, tee
 
+from sottovoce.anonymise.decisions import Decisions, DocumentDecisions, text_digest
 from sottovoce.anonymise.text.anonymised_text import AnonymisedText
 from sottovoce.anonymise.text.anonymiser import TextAnonymiser
 from sottovoce.anonymise.text.document_search import OnChunk
@@ -29,6 +30,8 @@ class FileRun:
         Draw values from the file itself, as for :meth:`TextAnonymiser.transform_all`.
     on_chunk : callable, optional
         Called with the name of the pass now and then.
+    decisions : Decisions, optional
+        What was decided in a review of the file.
 
     Raises
     ------
@@ -43,11 +46,15 @@ class FileRun:
         *,
         use_corpus_tables: bool = False,
         on_chunk: OnChunk | None = None,
+        decisions: Decisions | None = None,
     ) -> None:
         self._file = file
         self._on_chunk = on_chunk or (lambda name: None)
         self._prepared = anonymiser.prepare(
-            file.texts, use_corpus_tables=use_corpus_tables, on_chunk=self._on_chunk
+            file.texts,
+            use_corpus_tables=use_corpus_tables,
+            on_chunk=self._on_chunk,
+            decisions=decisions,
         )
         self.passes = self._prepared.passes
         """How often the file was searched."""
@@ -70,3 +77,26 @@ class FileRun:
             yield block.write(new)
             if i % _BLOCKS == 0:
                 self._on_chunk("writing")
+
+
+def propose_for_file(
+    anonymiser: TextAnonymiser, file: TextFile, decisions: Decisions | None = None
+) -> Decisions:
+    """Return what would be replaced in a file, for a review.
+
+    Parameters
+    ----------
+    anonymiser : TextAnonymiser
+        Finds private values.
+    file : TextFile
+        The file.
+    decisions : Decisions, optional
+        What was decided in an earlier review.
+    """
+    prepared = anonymiser.prepare(file.texts, decisions=decisions)
+    return Decisions(
+        tuple(
+            DocumentDecisions(source.id, text_digest(source.text), tuple(decided))
+            for source, decided in prepared.decide(file.texts())
+        )
+    )

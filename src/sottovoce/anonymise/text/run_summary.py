@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from sottovoce.anonymise.decisions import DecisionCounts, count_decisions
 from sottovoce.anonymise.text.anonymised_text import AnonymisedText
 from sottovoce.anonymise.text.anonymiser import TextAnonymiser
 from sottovoce.anonymise.text.guarantee import Guarantee, leak_of_text
@@ -58,6 +59,8 @@ class RunSummary:
     """Whether the texts, or parts of them, look like another language than the chosen one."""
     passes: int
     """How often the texts were searched, until no further name of a document was found."""
+    decided: DecisionCounts
+    """Who decided what is private."""
 
     def to_dict(self) -> JsonObject:
         """Return the summary under the keys that ``docs/text.md`` describes."""
@@ -68,6 +71,7 @@ class RunSummary:
             "kept": self.kept_values,
             "by_type": to_json(self.by_type),
             "by_rule": to_json(self.by_rule),
+            "decided": self.decided.to_dict(),
             **leak_fields(self.guarantee, self.worst_leak),
             "models": to_json(self.models),
             **self.languages.to_dict(),
@@ -157,6 +161,7 @@ class SummaryCollector:
         self._texts = self._words = self._kept = self._with_words = self._asr = 0
         self._types: Counter[str] = Counter()
         self._rules: Counter[str] = Counter()
+        self._decided = DecisionCounts()
         self._languages = LanguageCollector(anonymiser.lang)
 
     def add(self, source: SourceText, result: AnonymisedText) -> None:
@@ -178,6 +183,7 @@ class SummaryCollector:
             self._types[span.kind] += 1
             self._rules[span.rule] += 1
             self._kept += span.replacement is None
+        self._decided += count_decisions(result.decisions)
         self._languages.add(source.id, source.text)
 
     def summary(
@@ -207,6 +213,7 @@ class SummaryCollector:
             worst_leak=leak[1],
             models=_models(self._anonymiser),
             languages=self._languages.check(),
+            decided=self._decided,
             passes=passes,
         )
 
