@@ -118,7 +118,8 @@ groups ``anonymise``, ``train`` and ``memorisation`` are below."""
     epilog="Example: sottovoce audit",
 )
 @click.version_option(__version__, prog_name="sottovoce")
-def app() -> None:
+@click.option("--quiet", is_flag=True, help="Show no progress: sottovoce --quiet COMMAND …")
+def app(quiet: bool) -> None:
     """Know what a voice still gives away.
 
     Anonymises speech, attacks the result as an adversary would, and measures what still leaks

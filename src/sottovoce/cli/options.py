@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
 
 import click
 
+from sottovoce.cli.progress_lines import ProgressLines
 from sottovoce.core.errors import UsageError
 from sottovoce.core.files import fingerprint, write_text
 from sottovoce.core.records import JsonObject, dump_json, to_json
@@ -229,7 +230,7 @@ def key_values(pairs: Iterable[str], option: str = "--set") -> dict[str, str]:
 
 @contextmanager
 def progress_bar(label: str) -> Iterator[Progress]:
-    """Show a progress bar with the time left, only on a terminal and on standard error.
+    """Show a progress bar with the time left, as :func:`stage_bar` does.
 
     Parameters
     ----------
@@ -247,7 +248,7 @@ def progress_bar(label: str) -> Iterator[Progress]:
 
 @contextmanager
 def stage_bar() -> Iterator[StageProgress]:
-    """Show one progress bar per stage, only on a terminal and on standard error.
+    """Show one progress bar per stage on a terminal, else a line now and then (standard error).
 
     Yields
     ------
@@ -255,8 +256,12 @@ def stage_bar() -> Iterator[StageProgress]:
         Function that is called with the stage's name, finished steps and all steps. What follows
         `` · `` in a name is shown, but may change without making another bar.
     """
-    if not sys.stderr.isatty():
+    context = click.get_current_context(silent=True)
+    if context is not None and context.find_root().params.get("quiet"):
         yield lambda name, done, total: None
+        return
+    if not sys.stderr.isatty():
+        yield ProgressLines().show
         return
     from rich import progress as rich_progress
     from rich.console import Console
