@@ -8,6 +8,7 @@ import pytest
 
 from sottovoce.serve.messages import (
     AlignJob,
+    BatchJob,
     Job,
     MeasureJob,
     RecogniseJob,
@@ -26,6 +27,7 @@ from sottovoce.serve.messages import (
 JOBS = [
     WarmUp(),
     VoiceJob("mcadams", {"coefficient": "0.8"}, "flac", 2**63, "ann", "ü", 16000),
+    BatchJob("vtln", ("a.wav", "b.wav"), {"draw": "speaker"}, same_speaker=True, seed=2, pool="/p"),
     TextJob("de", "typed", 0.5, "none", 0.25, "name", "news", 3, True),
     RecordingJob("none", "en", "beep", True, ("Ann", "Lee"), "news", None),
     AlignJob("fr"),

@@ -11,6 +11,7 @@ from live_service import Service, clip
 
 PATHS = (
     "/v1/anonymise/voice",
+    "/v1/anonymise/batch",
     "/v1/anonymise/text",
     "/v1/anonymise/text/reviewed",
     "/v1/anonymise/recording",

@@ -132,6 +132,7 @@ ANONYMISE_COMMANDS = {
     "voice": "Make voices hard to recognise.",
     "text": "Find private words in text and replace them.",
     "recording": "Mask private words in sound and text; change the voice.",
+    "pool": "A pool of voices for the x-vector anonymiser.",
     "destroy": "Destroy a secret, so that nobody can repeat its draws.",
 }
 TRAIN_COMMANDS = {

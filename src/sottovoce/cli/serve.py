@@ -79,6 +79,13 @@ if TYPE_CHECKING:
     metavar="DIR",
     help="Show the reports of the audits in DIR.",
 )
+@click.option(
+    "--pool",
+    "pools",
+    multiple=True,
+    metavar="NAME=FILE",
+    help="Pool of voices that clients may choose by NAME (anonymise pool); may be repeated.",
+)
 def command(
     host: str,
     port: int,
@@ -94,12 +101,14 @@ def command(
     uploads_mb: int,
     seconds: float,
     audits: Path | None,
+    pools: tuple[str, ...],
 ) -> None:
     """Serve the page and the services until interrupted.
 
     Only this machine can reach them unless --host says otherwise. Nothing that clients send is
     stored, and the log holds only sizes, durations and status codes.
     """
+    from sottovoce.cli.options import key_values
     from sottovoce.serve.settings import MEGABYTE, Settings
     from sottovoce.serve.workers import start_preloading
 
@@ -118,6 +127,7 @@ def command(
         queue=queue,
         seconds=seconds,
         audits=audits,
+        pools={name: Path(file) for name, file in key_values(pools, "--pool").items()},
         **optional,
     )
     start_preloading()  # while the web framework is imported
@@ -127,6 +137,8 @@ def command(
         if (error.name or "").partition(".")[0] not in ("fastapi", "starlette", "uvicorn"):
             raise
         raise MissingExtraError("sottovoce serve", "serve") from None
+    for path in settings.pools.values():
+        _check_pool(path)
     if not settings.loopback:
         _warn(settings)
     run(settings)
@@ -141,6 +153,13 @@ def _warn(settings: Settings) -> None:
             f"warning: {settings.host} can be reached from other machines{access}{encryption}",
             err=True,
         )
+
+
+def _check_pool(path: Path) -> None:
+    """Refuse a file that is no pool for the x-vector anonymiser."""
+    from sottovoce.anonymise.voice import make_method
+
+    make_method("xvector", pool=path)
 
 
 def _token(path: Path) -> str:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import Response
 
+from sottovoce.core.errors import UsageError
+from sottovoce.core.registry import did_you_mean
+from sottovoce.serve.batch_names import check_names
 from sottovoce.serve.exchange import (
+    Part,
     describe_answers,
     describe_body,
     describe_form,
     read_body,
     read_form,
+    read_parts,
     refuse_repeated_parameters,
     refuse_unknown_parameters,
     run_job,
@@ -20,11 +26,13 @@ from sottovoce.serve.exchange import (
 from sottovoce.serve.messages import (
     AlignJob,
     AudioFormat,
+    BatchJob,
     RecogniseJob,
     RecordingJob,
     TextJob,
     VoiceJob,
 )
+from sottovoce.serve.settings import Settings
 
 router = APIRouter()
 _AUDIO = "Audio in any format that libsndfile reads."
@@ -37,8 +45,11 @@ _REVIEWED_FORM = describe_form(
     decisions=_DECISIONS,
     optional=("decisions",),
 )
-_VOICE_PARAMETERS = ("method", "format", "seed", "speaker", "utterance")
+_VOICE_PARAMETERS = ("method", "format", "seed", "speaker", "utterance", "pool")
 """Query parameters of the service itself; all others are settings of the method."""
+_BATCH_PARAMETERS = ("method", "same_speaker", "seed", "pool")
+MAX_RECORDINGS = 200
+"""Recordings of a batch."""
 
 Seed = Annotated[
     int | None,
@@ -50,6 +61,10 @@ Seed = Annotated[
 ]
 Name = Annotated[
     str, Query(max_length=200, description="Name that the draws depend on, together with a seed.")
+]
+PoolName = Annotated[
+    str | None,
+    Query(max_length=200, description="Pool of voices; see pools in /v1/choices."),
 ]
 Language = Annotated[str, Query(description="en, de, es, fr, it, lv, nl or pt.")]
 Strategy = Annotated[str, Query(description="See /v1/strategies.")]
@@ -94,20 +109,88 @@ async def anonymise_voice(
     seed: Seed = None,
     speaker: Name = "",
     utterance: Name = "",
+    pool: PoolName = None,
 ) -> Response:
     """Change the voice; all other query parameters are settings of the method."""
-    settings = {
-        name: value for name, value in request.query_params.items() if name not in _VOICE_PARAMETERS
-    }
     job = VoiceJob(
         method=method,
-        settings=settings,
+        settings=_other_parameters(request, _VOICE_PARAMETERS),
         format=format,
         seed=seed,
         speaker=speaker,
         utterance=utterance,
+        pool=_pool_path(request, pool),
     )
     return await run_job(request, job, [await read_body(request)])
+
+
+@router.post(
+    "/v1/anonymise/batch",
+    dependencies=[Depends(refuse_repeated_parameters)],
+    summary="Several recordings in other voices, as one archive",
+    tags=["voice"],
+    response_class=Response,
+    responses=describe_answers(
+        "application/zip", "The recordings under their names, and manifest.json."
+    ),
+    openapi_extra=describe_form(audio=f"Any number of files with names. {_AUDIO}"),
+)
+async def anonymise_batch(
+    request: Request,
+    method: Annotated[str, Query(description="See /v1/methods.")] = "mcadams",
+    same_speaker: Annotated[
+        bool, Query(description="Whether all are of one speaker; else each is of another one.")
+    ] = False,
+    seed: Seed = None,
+    pool: PoolName = None,
+) -> Response:
+    """Change the voices; all other query parameters are settings of the method.
+
+    A recording that cannot be changed is named in the manifest with the reason.
+    """
+    recordings = [part for _, part in await read_recordings(request)]
+    job = BatchJob(
+        method=method,
+        names=tuple(part.file_name for part in recordings),
+        settings=_other_parameters(request, _BATCH_PARAMETERS),
+        same_speaker=same_speaker,
+        seed=seed,
+        pool=_pool_path(request, pool),
+    )
+    return await run_job(request, job, [part.content for part in recordings])
+
+
+async def read_recordings(request: Request) -> list[tuple[str, Part]]:
+    """Read the form of a batch, all of whose parts are called ``audio``.
+
+    Parameters
+    ----------
+    request : Request
+        The request.
+
+    Raises
+    ------
+    UsageError
+        If there is no recording (``missing-part``), or a part has another name (``unknown-name``)
+        or a file name that cannot be used (``bad-name``, ``repeated``).
+    """
+    parts = await read_parts(request, MAX_RECORDINGS)
+    for name, _ in parts:
+        if name != "audio":
+            raise UsageError(did_you_mean("part", name, ["audio"]), code="unknown-name")
+    if not parts:
+        raise UsageError("no part 'audio' in the form; send recordings", code="missing-part")
+    check_names([part.file_name for _, part in parts])
+    return parts
+
+
+def _other_parameters(request: Request, known: Sequence[str]) -> dict[str, str]:
+    return {name: value for name, value in request.query_params.items() if name not in known}
+
+
+def _pool_path(request: Request, name: str | None) -> str | None:
+    settings: Settings = request.app.state.settings
+    return None if name is None else settings.pool(name)
 
 
 @router.post(

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel
 
 from sottovoce.serve.exchange import describe_errors, refuse_unknown_parameters
@@ -124,6 +124,9 @@ class Choices(BaseModel):
     """Parameter ``linkage`` of ``/v1/similarity`` and ``/v1/reidentify``."""
     measures: list[str]
     """Parameter ``only`` of ``/v1/measure``."""
+    pools: list[str]
+    """Parameter ``pool`` of ``/v1/anonymise/voice`` and ``/v1/anonymise/batch``: pools of voices
+    that the service was started with."""
 
 
 @router.get("/v1/methods", summary="Voice methods and their settings", responses=_ERRORS)
@@ -201,7 +204,7 @@ async def measures() -> dict[str, MeasureDescription]:
 
 
 @router.get("/v1/choices", summary="Names that parameters can have", responses=_ERRORS)
-async def choices() -> Choices:
+async def choices(request: Request) -> Choices:
     """Everything that is registered, by the package itself or by an installed plug-in."""
     from sottovoce.anonymise.text import STRATEGIES, TAGGERS
     from sottovoce.anonymise.text.lexicon import LANGUAGES
@@ -217,6 +220,7 @@ async def choices() -> Choices:
         recognisers=list(RECOGNISERS),
         linkages=list(_linkages()),
         measures=list(MEASURES),
+        pools=list(request.app.state.settings.pools),
     )
 
 

@@ -7,9 +7,10 @@ deliverable D2.3 (2021), sections 3.1 and 3.2. Their parameters are translated t
     cross_gender       its gender: same, other or random
     distance           its distance: plda or cosine
     proximity          its proximity: dense, farthest or random
-    sample-frequency   compared with the file, which states it anyway
+    anon-pool          a pool of voices that the service was started with, by its name
+    sample-frequency   rate of raw samples; compared with a file, which states it anyway
     r                  strategy: REDACT, WORD or FULL
-    m                  language of the tagger: a code such as de, or a name such as de-ner
+    m                  tagger by the name of a model of Flair, such as de-ner or ner-multi
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ from sottovoce.serve.exchange import (
     run_job,
 )
 from sottovoce.serve.messages import TextJob, VoiceJob
+from sottovoce.serve.settings import Settings
+from sottovoce.serve.text_bytes import is_text
 
 router = APIRouter(tags=["COMPRISE"])
 
@@ -38,6 +41,16 @@ _VOICE_PARAMETERS = {
     "proximity": ("proximity", {"dense": "dense", "farthest": "far", "random": "random"}),
 }
 """COMPRISE's parameter: our setting, and our value for each of theirs."""
+_FLAIR_LANGUAGES = {
+    "english": "en",
+    "german": "de",
+    "french": "fr",
+    "dutch": "nl",
+    "spanish": "es",
+    "multi": "multi",
+    "danish": "da",
+}
+"""Languages by the word after ``ner`` in the name of a model; other words mean English."""
 _QUERY: list[Json] = [
     {
         "name": "parameters",
@@ -61,10 +74,16 @@ _QUERY: list[Json] = [
     },
 )
 async def vpc(request: Request) -> Response:
-    """A recording in another voice; with a parameter r or m, a text without private words."""
+    """A recording in another voice; for a text, or with a parameter r or m, the text without names.
+
+    Both services of COMPRISE had this path, on ports of their own.
+    """
     parameters = query_parameters(request)
-    job = text_job(parameters) if {"r", "m"} & set(parameters) else voice_job(parameters)
-    return await run_job(request, job, [await read_body(request)])
+    body = await read_body(request)
+    if {"r", "m"} & set(parameters) or (not parameters and is_text(body)):
+        return await run_job(request, text_job(parameters), [body])
+    job = voice_job(parameters, request.app.state.settings)
+    return await run_job(request, job, [body])
 
 
 @router.post(
@@ -80,33 +99,34 @@ async def transform(request: Request) -> Response:
     return await run_job(request, job, [await read_body(request)])
 
 
-def voice_job(parameters: JsonObject) -> VoiceJob:
+def voice_job(parameters: JsonObject, service: Settings) -> VoiceJob:
     """Translate the parameters of COMPRISE's Voice Transformer.
 
     Parameters
     ----------
     parameters : dict
         As the client sent them; ``-`` and ``_`` in names are equivalent.
+    service : Settings
+        Has the pools of voices.
 
-    >>> job = voice_job({"wgender": "f", "proximity": "farthest", "sample-frequency": 16000})
+    >>> sent = {"wgender": "f", "proximity": "farthest", "sample-frequency": 16000}
+    >>> job = voice_job(sent, Settings())
     >>> job.settings, job.rate
     ({'source_gender': 'f', 'proximity': 'far'}, 16000)
     """
     values = {name.replace("-", "_"): value for name, value in parameters.items()}
     rate = values.pop("sample_frequency", None)
-    if "anon_pool" in values:
-        raise UsageError(
-            "anon-pool names a file; a client cannot set the pool of voices", code="not-allowed"
-        )
+    pool = values.pop("anon_pool", None)
     if "wgender" not in values:
         raise UsageError("no wgender: send f or m, the gender of the speaker", code="missing-part")
     settings = {}
     for name, value in values.items():
         if name not in _VOICE_PARAMETERS:
-            raise _unknown_parameter(name, (*_VOICE_PARAMETERS, "sample-frequency"))
+            raise _unknown_parameter(name, (*_VOICE_PARAMETERS, "sample-frequency", "anon-pool"))
         setting, choices = _VOICE_PARAMETERS[name]
         settings[setting] = _translate(name, value, choices)
-    return VoiceJob("xvector", settings, rate=_whole_number(rate))
+    path = None if pool is None else service.pool(str(pool))
+    return VoiceJob("xvector", settings, rate=_whole_number(rate), pool=path)
 
 
 def text_job(parameters: JsonObject) -> TextJob:
@@ -155,14 +175,25 @@ def _whole_number(rate: Json) -> int | None:
 
 
 def _language(model: Json) -> str:
-    """Language of a tagger by its name: a code or such as ``de-ner``; ``ner`` is English."""
+    """Language of a model of Flair by its name: ``ner`` is English, ``de-ner-large`` German.
+
+    A code such as ``de`` is a name as well, and so are the long names such as
+    ``flair/ner-german-large``.
+    """
     from sottovoce.anonymise.text.lexicon import LANGUAGES
 
-    prefix = str(model).partition("-")[0]
-    lang = "en" if prefix == "ner" else prefix
+    name = str(model)
+    words = name.removeprefix("flair/").split("-")
+    if words[0] == "ner":
+        lang = _FLAIR_LANGUAGES.get(words[1] if len(words) > 1 else "", "en")
+    else:
+        lang = words[0]
+    if "/" in name.removeprefix("flair/") or name.endswith(".pt"):
+        raise UsageError(
+            f"m {model!r} is a file; a client cannot name files of the service", code="not-allowed"
+        )
     if lang not in LANGUAGES:
         raise UsageError(
-            f"m {model!r}: no tagger has that name; use {', '.join(LANGUAGES)}",
-            code="unknown-name",
+            f"m {model!r}: no tagger for it here; use {', '.join(LANGUAGES)}", code="unknown-name"
         )
     return lang

@@ -7,30 +7,29 @@ errors go back to the client as they are.
 from __future__ import annotations
 
 import base64
-import io
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import singledispatch
+from pathlib import Path
 from typing import TYPE_CHECKING
-
-import numpy as np
-import soundfile
 
 from sottovoce.anonymise.decisions import DocumentDecisions, text_digest
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.text import TextAnonymiser
 from sottovoce.anonymise.voice import METHODS, make_method
+from sottovoce.anonymise.voice.card import SettingValue
 from sottovoce.anonymise.voice.method import fit_recording
 from sottovoce.core.errors import InputError, SottovoceError, UsageError
 from sottovoce.core.records import JsonObject, dump_json
 from sottovoce.core.registry import did_you_mean
-from sottovoce.core.types import Audio
-from sottovoce.corpus.audio import FORMATS, audio_info
+from sottovoce.corpus.audio import audio_info
 from sottovoce.corpus.utterance import Utterance
 from sottovoce.measure import measure_scores, score_curves
 from sottovoce.report import pages
+from sottovoce.serve.batch import anonymise_batch
 from sottovoce.serve.messages import (
     AlignJob,
+    BatchJob,
     Job,
     MeasureJob,
     RecogniseJob,
@@ -44,6 +43,7 @@ from sottovoce.serve.messages import (
     WarmUp,
 )
 from sottovoce.serve.review import read_review, review_fields
+from sottovoce.serve.sound import encode_audio, raw_as_wav
 from sottovoce.serve.uploads import as_path, load_audio, open_scores, read_embeddings, read_text
 
 if TYPE_CHECKING:
@@ -54,8 +54,9 @@ Document = tuple[str, bytes]
 """Media type and content."""
 
 JSON = "application/json"
+ZIP = "application/zip"
 TEXT = "text/plain; charset=utf-8"
-SERVICE_PARAMETERS = ("method", "format", "seed", "speaker", "utterance")
+SERVICE_PARAMETERS = ("method", "format", "seed", "speaker", "utterance", "pool")
 """Query parameters of the voice service besides the settings of the method."""
 KEEP_VOICE = "none"
 """In place of a method's name: the voice is not changed."""
@@ -112,9 +113,10 @@ def _warm_up(job: WarmUp, files: Files) -> Document:
 @run_job.register
 def _voice(job: VoiceJob, files: Files) -> Document:
     """Change the voice; the answer has the rate and length of the recording."""
-    _check_settings(job.method, job.settings)
+    settings = _settings(job)
     secret = _secret(job.seed)
-    with as_path(files[0], "the audio") as path:
+    data = files[0] if job.rate is None else raw_as_wav(files[0], job.rate)
+    with as_path(data, "the audio") as path:
         audio, rate = load_audio(path)
         if job.rate is not None and job.rate != rate:
             raise UsageError(
@@ -122,10 +124,17 @@ def _voice(job: VoiceJob, files: Files) -> Document:
                 code="mismatch",
             )
         utterance = Utterance(job.utterance or "utterance", path, job.speaker or "speaker")
-        method = make_method(job.method, secret, **job.settings)
+        method = make_method(job.method, secret, **settings)
         fit_recording(method, utterance)
     anonymised = method.transform(audio, rate, speaker=utterance.speaker, utterance=utterance.id)
-    return _encode_audio(anonymised, rate, job.format)
+    return encode_audio(anonymised, rate, job.format)
+
+
+@run_job.register
+def _batch(job: BatchJob, files: Files) -> Document:
+    """Change the voices of several recordings; the answer is an archive."""
+    method = make_method(job.method, _secret(job.seed), **_settings(job))
+    return ZIP, anonymise_batch(method, job.names, files, same_speaker=job.same_speaker)
 
 
 @run_job.register
@@ -198,7 +207,7 @@ def _recording(job: RecordingJob, files: Files) -> Document:
             ) from None
         rate = audio_info(path).rate
     masked = secured.masked
-    media_type, sound = _encode_audio(masked.audio, rate, "wav")
+    media_type, sound = encode_audio(masked.audio, rate, "wav")
     written = is_written_text([transcript])
     leak = leak_of_run(TextAnonymiser(job.lang), written=written, kind=job.kind)
     return _json(
@@ -305,10 +314,14 @@ def _secret(seed: int | None) -> Secret:
     return Secret.generate() if seed is None else Secret.reproducible(seed)
 
 
-def _check_settings(method: str, settings: dict[str, str]) -> None:
-    """Refuse unknown settings, and settings that name files of this machine."""
+def _settings(job: VoiceJob | BatchJob) -> dict[str, SettingValue]:
+    """Settings of the method, with the pool that the service was started with.
+
+    Unknown settings are refused, and settings that name files of this machine.
+    """
+    method = job.method
     known = {setting.name: setting for setting in METHODS[method].card.settings}
-    for name in settings:
+    for name in job.settings:
         if name not in known:
             line = did_you_mean("setting", name, [*known, *SERVICE_PARAMETERS])
             raise UsageError(f"{method}: {line}", code="unknown-name")
@@ -316,6 +329,11 @@ def _check_settings(method: str, settings: dict[str, str]) -> None:
             raise UsageError(
                 f"{method}: {name} names a file; a client cannot set it", code="not-allowed"
             )
+    if job.pool is None:
+        return dict(job.settings)
+    if "pool" not in known:
+        raise UsageError(f"{method}: this method has no pool of voices", code="unknown-name")
+    return {**job.settings, "pool": Path(job.pool)}
 
 
 def _check_tagger(name: str) -> None:
@@ -344,15 +362,6 @@ def _linkage(
     settings = given_settings(name, lda=job.lda, shrinkage=job.shrinkage)
     train = read_embeddings(training[0], "train") if training else None
     return make_evaluation_linkage(name, train, evaluated, **settings)
-
-
-def _encode_audio(audio: Audio, rate: int, suffix: str) -> Document:
-    """A file of 16-bit samples."""
-    scaled = np.rint(np.asarray(audio, np.float64) * 32768)
-    samples = np.clip(scaled, -32768, 32767).astype(np.int16)
-    buffer = io.BytesIO()
-    soundfile.write(buffer, samples, rate, format=FORMATS[f".{suffix}"], subtype="PCM_16")
-    return f"audio/{suffix}", buffer.getvalue()
 
 
 def _json(content: JsonObject) -> Document:

@@ -24,6 +24,11 @@ Status = Literal["done", "refused", "fault"]
 class Job(Record):
     """Parameters of one kind of job, as the web process checked them."""
 
+    @property
+    def parts(self) -> int:
+        """Each part may take as long as the time limit of a request."""
+        return 1
+
 
 @dataclass(frozen=True, slots=True)
 class WarmUp(Job):
@@ -47,7 +52,28 @@ class VoiceJob(Job):
     utterance: str = ""
     """Name that the draws of this recording depend on."""
     rate: int | None = None
-    """Sample rate in Hz that the file must have; None for any."""
+    """Sample rate in Hz that a file must have, and that of raw samples; None for any file."""
+    pool: str | None = None
+    """Path of a pool of voices that the service was started with."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchJob(Job):
+    """Change the voices of several recordings."""
+
+    method: str
+    names: tuple[str, ...]
+    """File name of each recording."""
+    settings: dict[str, str] = field(default_factory=dict)
+    same_speaker: bool = False
+    """Whether all recordings are of one speaker."""
+    seed: int | None = None
+    pool: str | None = None
+
+    @property
+    def parts(self) -> int:
+        """Number of recordings."""
+        return len(self.names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +183,7 @@ _KINDS: dict[str, Callable[..., Job]] = {
     for kind in (
         WarmUp,
         VoiceJob,
+        BatchJob,
         TextJob,
         RecordingJob,
         AlignJob,

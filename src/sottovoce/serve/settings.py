@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ipaddress
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from sottovoce.core.errors import UsageError
+from sottovoce.core.registry import did_you_mean
 
 MEGABYTE = 1 << 20
 
@@ -48,6 +50,8 @@ class Settings:
     """Private key (PEM) of the certificate; None if it is in the same file."""
     audits: Path | None = None
     """Folder of audits whose reports are shown."""
+    pools: Mapping[str, Path] = field(default_factory=dict)
+    """Pools of voices by the name that clients choose them by."""
 
     def __post_init__(self) -> None:
         self._check_limits()
@@ -92,6 +96,29 @@ class Settings:
             raise UsageError(
                 "a key without a certificate; name --certificate, too", code="bad-usage"
             )
+
+    def pool(self, name: str) -> str:
+        """Return the path of a pool of voices.
+
+        Parameters
+        ----------
+        name : str
+            The name that a client chose.
+
+        Raises
+        ------
+        UsageError
+            If no pool has that name (``unknown-name``), or there are none (``not-allowed``).
+        """
+        if not self.pools:
+            raise UsageError(
+                "no pools of voices can be chosen here; the service must be started with --pool "
+                "NAME=FILE",
+                code="not-allowed",
+            )
+        if name not in self.pools:
+            raise UsageError(did_you_mean("pool", name, list(self.pools)), code="unknown-name")
+        return str(self.pools[name])
 
     @property
     def loopback(self) -> bool:

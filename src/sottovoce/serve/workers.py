@@ -291,12 +291,14 @@ class Workers:
         RefusedError, FaultError, WorkerLostError
             As in :meth:`Worker.run`.
         JobTimeoutError
-            If the job took longer than the time limit.
+            If the job took longer than the time limit for each of its parts.
         """
         worker = await self._free.get()
         future = self._threads.submit(worker.run, job, files)
         try:
-            document = await asyncio.wait_for(asyncio.wrap_future(future), self._seconds)
+            document = await asyncio.wait_for(
+                asyncio.wrap_future(future), self._seconds * job.parts
+            )
         except (RefusedError, FaultError):
             self._free.put_nowait(worker)
             raise

@@ -33,7 +33,7 @@ OUTLIER = 3.0
 """Voices farther from the middle of the pool than this many times the median are left out."""
 UNVOICED_F0 = 150.0
 """Median F0 in Hz of a voice without voiced frames."""
-SAVE = "sottovoce train synthesiser"
+SAVE = "sottovoce anonymise pool"
 _ARRAYS = ("speakers", "gender", "vectors", "pitch", "exemplars", "card")
 _PLDA = ("centre", "length_norm", "mean", "transform", "psi", "share")
 
