@@ -3,7 +3,9 @@
     uv run python recipes/write_method_results.py AUDIT... --origin "40 speakers of …"
 
 Each AUDIT is the folder of an audit, or a file with its findings. Anonymisers with other than
-default settings are left out. Of several attacks the one that links most is kept.
+default settings are left out. Of several attacks the one with the highest upper end is kept. With
+``--keep`` methods that no AUDIT has keep the figures of the present file; then ``--origin`` must
+say so.
 """
 
 from __future__ import annotations
@@ -32,9 +34,14 @@ def read(path: Path) -> AuditFindings:
 
 
 def highest(rows: list[AttackRow]) -> CurvePoint | None:
-    """Return the Linkability of the attack that links most."""
+    """Return the Linkability of the attack whose interval reaches highest."""
     points = [headline_point(row.reidentification.linkability) for row in rows]
-    return max((point for point in points if point), key=lambda point: point.value, default=None)
+    return max((point for point in points if point), key=upper_end, default=None)
+
+
+def upper_end(point: CurvePoint) -> float:
+    """Return the upper end of the interval, or the value where there is none."""
+    return point.value if point.high is None else point.high
 
 
 def measure(method: str, audits: list[AuditFindings]) -> MethodResult | None:
@@ -59,7 +66,7 @@ def measure(method: str, audits: list[AuditFindings]) -> MethodResult | None:
     return MethodResult(
         method,
         round(point.value, 3),
-        round(point.value if point.high is None else point.high, 3),
+        round(upper_end(point), 3),
         round(wrong, 3),
         None if known is None else round(known.value, 3),
     )
@@ -70,10 +77,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("audits", nargs="+", type=Path)
     parser.add_argument("--origin", required=True, help="corpus and attackers, for people")
+    parser.add_argument("--keep", action="store_true", help="keep methods that no audit has")
     options = parser.parse_args()
     audits = [read(path) for path in options.audits]
     methods = dict.fromkeys(row.method for findings in audits for row in findings.rows)
     results = [measure(method, audits) for method in methods]
+    if options.keep:
+        present = method_results.read_method_results().methods
+        results += [result for result in present if result.method not in methods]
     before = [findings.original_utility["wer"].value for findings in audits]
     people = max(findings.corpus.attacked_speakers for findings in audits)
     write_json(

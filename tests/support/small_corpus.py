@@ -17,6 +17,7 @@ ATTACKERS = ["ignorant", "semi-informed", "informed"]
 def study(corpus: Path, **changes: object) -> Study:
     """A study of a small corpus that takes seconds."""
     small = {"attackers": ATTACKERS, "linkage": ["cosine"], "lengths": [1], "seed": 1}
+    small["anonymisers"] = ["mcadams"]
     small["utility"] = {"utterances": 4}  # quality costs half a second a recording
     return Study.model_validate({"corpus": str(corpus), **small, **changes})
 
