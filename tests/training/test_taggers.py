@@ -17,7 +17,13 @@ from sottovoce.anonymise.text.lexicon import LANGUAGES, lexicon
 from sottovoce.anonymise.text.taggers import shipped_tagger, shipped_weights
 from sottovoce.anonymise.text.tokens import HIDDEN
 from sottovoce.training.tagger_augmentation import hidden_view
-from sottovoce.training.taggers import HIDDEN_L2, learn_hidden_words, train_tagger
+from sottovoce.training.taggers import (
+    HIDDEN_L2,
+    favour_capitals,
+    learn_hidden_words,
+    swapped_copies,
+    train_tagger,
+)
 
 LABELS = ("B-PER", "I-PER", "O")
 SENTENCES = [
@@ -136,3 +142,20 @@ def test_using_taggers_does_not_import_crfsuite() -> None:
         "TextAnonymiser('en').transform('call ann'); sys.exit('pycrfsuite' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_copies_with_other_names_are_seen_in_lower_case_too() -> None:
+    cased = [Sentence(("Call", "Ann", "."), ("O", "B-PER", "O"))] * 5
+    written = swapped_copies(cased, "en", "written", np.random.default_rng(0))
+    assert len(written) == 10 and {sentence.words[0] for sentence in written} == {"Call", "call"}
+    assert all(sentence.words[1].islower() for sentence in written[5:])
+    assert len(swapped_copies(cased, "en", "spoken", np.random.default_rng(0))) == 5
+
+
+def test_favouring_capitals_changes_words_with_a_capital_only() -> None:
+    rows = {name: i for i, name in enumerate(["h=Xxx", "h=xx", "w=ann", "-1h=Xxx"])}
+    old = Weights(LABELS, rows, np.ones((4, 3), np.float32), np.zeros((3, 3), np.float32))
+    new = favour_capitals(old, 2.0)
+    changed = np.argwhere(new.state != old.state).tolist()
+    assert changed == [[0, 2]] and new.state[0, 2] == -1
+    assert old.state.min() == 1

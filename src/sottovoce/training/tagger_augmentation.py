@@ -18,6 +18,9 @@ from sottovoce.anonymise.text.tokens import HIDDEN
 
 INVENTED_SHARE = 0.6
 """Share of swapped names that are invented."""
+INVENTED_ORGANISATIONS = 0.3
+"""Share of swapped organisations that get a name like a family's; the others are drawn from the
+organisations of the training text."""
 HIDDEN_SHARE = 0.8
 """Share of entities that are hidden in a copy."""
 MAX_NAME_LENGTH = 14
@@ -67,7 +70,7 @@ class NameInventor:
 
 
 class NameSwap:
-    """Replaces persons and places of a sentence by others.
+    """Replaces persons, places and organisations of a sentence by others.
 
     Parameters
     ----------
@@ -77,6 +80,8 @@ class NameSwap:
         Names to draw from, and to learn invented ones from.
     rng : numpy.random.Generator
         Source of random numbers.
+    organisations : sequence of sequence of str, optional
+        Words of organisations to draw from; by default organisations stay.
     """
 
     def __init__(
@@ -86,8 +91,10 @@ class NameSwap:
         family: Sequence[str],
         places: Sequence[str],
         rng: np.random.Generator,
+        organisations: Sequence[Sequence[str]] = (),
     ) -> None:
         self.rng = rng
+        self.organisations = organisations
         self.lists = {
             "given": [name.lower() for name in given if name.casefold() in lexicon.names],
             "family": [name.lower() for name in family if name.casefold() in lexicon.names],
@@ -100,16 +107,19 @@ class NameSwap:
         self.known = set(lexicon.names) | {place[0] for place in lexicon.places if len(place) == 1}
 
     def __call__(self, sentence: Sentence) -> Sentence:
-        """Copy a sentence with all persons and places swapped."""
+        """Copy a sentence with all its names swapped."""
+        kinds = ("PER", "LOC", "ORG") if self.organisations else ("PER", "LOC")
         return _replace_entities(
-            sentence, lambda kind, old: self._swap(kind, old) if kind in ("PER", "LOC") else old
+            sentence, lambda kind, old: self._swap(kind, old) if kind in kinds else old
         )
 
-    def _swap(self, kind: str, old: Sequence[str]) -> list[str]:
+    def _swap(self, kind: str, old: Sequence[str]) -> Sequence[str]:
+        if kind == "ORG" and self.rng.random() >= INVENTED_ORGANISATIONS:
+            return self.organisations[int(self.rng.integers(len(self.organisations)))]
         if kind == "PER":
             kinds = ["given", "family"] if len(old) > 1 else [self._pick(["given", "family"])]
         else:
-            kinds = ["place"]
+            kinds = ["place"] if kind == "LOC" else ["family"]
         new = " ".join(self._draw(kind) for kind in kinds).split()
         before, after = old[0][: clitics(old[0])[0]], old[-1][clitics(old[-1])[1] :]
         new[0], new[-1] = before + new[0], new[-1] + after

@@ -11,13 +11,26 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from sottovoce.anonymise.text.conll import Sentence, asr_view
-from sottovoce.anonymise.text.crf import Crf, Floats, TaggerCard, Weights, mean_weights
-from sottovoce.anonymise.text.features import DISTANCES, sentence_attributes, word_attributes
+from sottovoce.anonymise.text.crf import (
+    OUTSIDE,
+    Crf,
+    Floats,
+    TaggerCard,
+    Weights,
+    mean_weights,
+)
+from sottovoce.anonymise.text.features import (
+    CAPITAL_SHAPE,
+    DISTANCES,
+    sentence_attributes,
+    word_attributes,
+)
 from sottovoce.anonymise.text.lexicon import lexicon
 from sottovoce.anonymise.text.surrogates import base_tables
 from sottovoce.anonymise.text.taggers import REGISTERS, SPOKEN
@@ -44,7 +57,7 @@ HIDDEN_STEP_SIZE = 0.1
 """Part of a diagonal Newton step: full ones overshoot, since the weights are correlated."""
 HIDDEN_L2 = 1.0
 _ITERATION = re.compile(r"Iteration #(\d+)")
-_SWAPPABLE = frozenset({"PER", "LOC"})
+_SWAPPABLE = frozenset({"PER", "LOC", "ORG"})
 
 
 def _no_progress(done: int, total: int) -> None:
@@ -65,7 +78,7 @@ def train_tagger(
 
     A spoken tagger sees lower case only. A written one sees every sentence twice, as it is and as
     a recogniser would write it, since a tagger that never saw lower case finds next to nothing in
-    it. Sentences with persons or places get one more copy with other names. The weights are the
+    it. Sentences with names get one more copy with other names in each view. The weights are the
     mean of a run with and a run without those copies: that does better on known names than either
     and keeps what was learnt about unknown ones.
 
@@ -106,18 +119,89 @@ def train_tagger(
     full_card = TaggerCard(lang=lang, register=register, entities=entities)
     full_card.update(card or {})
     first, second = ITERATIONS[register] if iterations is None else (iterations, iterations)
-    views = _views(sentences, register)
-    swapped = _swap_names(views[0], lang, np.random.default_rng(seed))
-    plain = [sentence for view in views for sentence in view if sentence.words]
+    plain = [sentence for view in _views(sentences, register) for sentence in view]
+    copies = swapped_copies(sentences, lang, register, np.random.default_rng(seed))
     total = first + second
     weights = mean_weights(
-        _fit([*plain, *swapped], lang, PENALTIES, first, full_card, lambda i: progress(i, total)),
-        _fit(plain, lang, PLAIN_PENALTIES, second, full_card, lambda i: progress(first + i, total)),
+        fit([*plain, *copies], lang, PENALTIES, first, full_card, lambda i: progress(i, total)),
+        fit(plain, lang, PLAIN_PENALTIES, second, full_card, lambda i: progress(first + i, total)),
     )
-    return learn_hidden_words(weights, lang, views[0], np.random.default_rng(seed))
+    first_view = _views(sentences, register)[0]
+    return learn_hidden_words(weights, lang, first_view, np.random.default_rng(seed))
 
 
-def _fit(
+def train_in_one_run(
+    sentences: Sequence[Sentence],
+    lang: str,
+    register: str,
+    *,
+    iterations: int,
+    card: TaggerCard,
+    seed: int = 0,
+) -> Weights:
+    """Train a tagger in one run with swapped names, in half the time of :func:`train_tagger`.
+
+    Parameters
+    ----------
+    sentences : sequence of Sentence
+        Tagged sentences.
+    lang : str
+        Language code.
+    register : {"spoken", "written"}
+        The kind of text that the tagger is for.
+    iterations : int
+        Iterations of the run.
+    card : TaggerCard
+        Data and licence, written into the weights.
+    seed : int, default 0
+        Seed of the swapped names.
+    """
+    plain = [sentence for view in _views(sentences, register) for sentence in view]
+    copies = swapped_copies(sentences, lang, register, np.random.default_rng(seed))
+    weights = fit([*plain, *copies], lang, PENALTIES, iterations, card, lambda i: None)
+    first_view = _views(sentences, register)[0]
+    return learn_hidden_words(weights, lang, first_view, np.random.default_rng(seed))
+
+
+def favour_capitals(weights: Weights, amount: float) -> Weights:
+    """Lower the weight of the label ``O`` for words with a capital, so that more of them are found.
+
+    A tagger of translated text trusts capitals less than one should who must not miss a name.
+
+    Parameters
+    ----------
+    weights : Weights
+        Trained weights.
+    amount : float
+        By how much; the odds of being outside are divided by e to this power.
+    """
+    state = weights.state.copy()
+    rows = [row for name, row in weights.rows.items() if name.startswith(CAPITAL_SHAPE)]
+    state[rows, weights.labels.index(OUTSIDE)] -= amount
+    return replace(weights, state=state)
+
+
+def swapped_copies(
+    sentences: Sequence[Sentence], lang: str, register: str, rng: np.random.Generator
+) -> list[Sentence]:
+    """Copy the sentences that have names with other names, in each view of the register.
+
+    Parameters
+    ----------
+    sentences : sequence of Sentence
+        Tagged sentences.
+    lang : str
+        Language code.
+    register : {"spoken", "written"}
+        The kind of text that the tagger is for.
+    rng : numpy.random.Generator
+        Chooses the names.
+    """
+    swapped = _swap_names(_views(sentences, register)[0], lang, rng)
+    return swapped if register == SPOKEN else [*swapped, *map(asr_view, swapped)]
+
+
+def fit(
     sentences: Sequence[Sentence],
     lang: str,
     penalties: tuple[float, float],
@@ -125,7 +209,23 @@ def _fit(
     card: TaggerCard,
     progress: Callable[[int], None],
 ) -> Weights:
-    """Return the weights of one training run; ``progress`` is called with its iterations."""
+    """Return the weights of one training run.
+
+    Parameters
+    ----------
+    sentences : sequence of Sentence
+        Tagged sentences; empty ones are left out.
+    lang : str
+        Language code.
+    penalties : (float, float)
+        L1 and L2 penalty.
+    iterations : int
+        Iterations of L-BFGS.
+    card : TaggerCard
+        Written into the weights.
+    progress : callable
+        Called with the iterations done.
+    """
     try:
         import pycrfsuite
     except ImportError:
@@ -173,10 +273,16 @@ def _views(sentences: Sequence[Sentence], register: str) -> list[list[Sentence]]
 def _swap_names(
     sentences: Sequence[Sentence], lang: str, rng: np.random.Generator
 ) -> list[Sentence]:
-    """Copy the sentences that have persons or places, with other names."""
+    """Copy the sentences that have names, with other names."""
     tables = base_tables(lang)
     given, family = tables["given_f"] + tables["given_m"], tables["family"]
-    swap = NameSwap(lexicon(lang), given, family, tables["place"], rng)
+    organisations = [
+        sentence.words[start:end]
+        for sentence in sentences
+        for start, end, kind in sentence.spans
+        if kind == "ORG"
+    ]
+    swap = NameSwap(lexicon(lang), given, family, tables["place"], rng, organisations)
     return [swap(sentence) for sentence in sentences if sentence.words and _has_names(sentence)]
 
 

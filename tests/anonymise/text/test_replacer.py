@@ -128,6 +128,19 @@ def test_swapping_names_keeps_all_other_words() -> None:
     assert cased_view(Sentence(("call", "ann"), ("O", "B-PER"))).words == ("Call", "Ann", ".")
 
 
+def test_organisations_are_swapped_for_others_if_there_are_any() -> None:
+    tables = base_tables("en")
+    lists = (tables["given_f"], tables["family"], tables["place"])
+    old = Sentence(("Ask", "Acme", "Bank", "now"), ("O", "B-ORG", "I-ORG", "O"))
+    assert NameSwap(lexicon("en"), *lists, np.random.default_rng(2))(old) == old
+    others = [("Zeus", "Ltd"), ("Hera",)]
+    swap = NameSwap(lexicon("en"), *lists, np.random.default_rng(2), others)
+    copies = [swap(old) for _ in range(40)]
+    drawn = [copy.words[copy.spans[0][0] : copy.spans[0][1]] for copy in copies]
+    assert set(others) < set(drawn), "some are drawn from the list, some are invented"
+    assert all(copy.words[0] == "Ask" and copy.words[-1] == "now" for copy in copies)
+
+
 def test_the_mean_of_weights() -> None:
     def weights(names: str, value: float) -> Weights:
         rows = {name: i for i, name in enumerate(names)}

@@ -291,7 +291,7 @@ class TextAnonymiser:
         """
         if self.detector.registers != REGISTERS:
             return None
-        return worst_leak(self.lang, CASED if written else LOWER_CASE, self.detector.tau)
+        return worst_leak(CASED if written else LOWER_CASE, self.detector.tau)
 
     def _guarantee(self, kind: str, test_set: str, words: MissedWords) -> Guarantee:
         return Guarantee(

@@ -61,6 +61,35 @@ LABEL_RULE = "label"
 _PROPAGATED = ("PER", "ORG")
 _SPELLED_NAMES = ("PER", "LOC")
 _NAMES = ("PER", "LOC", "ORG", "MISC")
+NUMBER_LABELS = frozenset(
+    [
+        "ssn",
+        "iban",
+        "bic",
+        "pin",
+        "puk",
+        "cvv",
+        "cvc",
+        "imei",
+        "otp",
+        "dni",
+        "nif",
+        "niss",
+        "nir",
+        "bsn",
+        "pps",
+        "nino",
+        "vat",
+        "iva",
+        "tva",
+        "svnr",
+        "ustid",
+        "siret",
+        "siren",
+        "pesel",
+    ]
+)
+"""Words that say what kind of number follows; taggers take them for organisations."""
 _TaggedSentences = dict[tuple[str, ...], list[Entity]]
 """Sentences that the taggers have seen, with the entities they found."""
 
@@ -296,6 +325,7 @@ class Detector:
             for sentence, entities in zip(new, tagger.tag(new, self.tau), strict=True):
                 if checked:
                     entities = [e for e in entities if not self._is_mere_start(sentence, e)]
+                entities = [e for e in entities if not _is_number_label(sentence, e)]
                 tagged[sentence] += entities
         for (i, a, _), sentence in zip(cuts, forms, strict=True):
             by_text[i] += [e._replace(start=e.start + a, end=e.end + a) for e in tagged[sentence]]
@@ -360,6 +390,12 @@ def _only_changed(
     """Leave out the texts in which nothing was found."""
     changed = [(i, f) for i, f in zip(indexes, findings, strict=True) if f]
     return [i for i, _ in changed], [f for _, f in changed]
+
+
+def _is_number_label(words: Sequence[str], entity: Entity) -> bool:
+    """Tell whether a name is a mere label of a number: *SSN* in *my SSN is …*."""
+    is_label = words[entity.start].casefold() in NUMBER_LABELS
+    return entity.length == 1 and entity.kind in ("ORG", "LOC", "MISC") and is_label
 
 
 def _check_choice(setting: str, value: str, choices: Sequence[str]) -> None:

@@ -17,6 +17,8 @@ DISTANCES = (0, -1, 1, -2, 2)
 """Positions of a word relative to the one that is tagged."""
 PLACE_DISTANCES = (0, -1, 1)
 """Distances from which it counts that a word is part of a listed place."""
+CAPITAL_SHAPE = "h=X"
+"""How the attribute of the shape of a word with a capital begins."""
 BOUNDARY = ""
 """Stands for the positions before the first and after the last word."""
 

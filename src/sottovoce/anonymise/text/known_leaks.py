@@ -59,8 +59,8 @@ class KnownLeak(Record):
     types: tuple[str, ...]
     """Entity types that are tagged in the set and were counted."""
     held_out: bool
-    """Whether the taggers were trained again without text of this kind; they are not the shipped
-    ones then."""
+    """Whether the taggers saw no text of this kind in training; where the shipped ones did, others
+    were trained without it."""
     by_tau: dict[str, MissedWords]
 
     def at(self, tau: float) -> MissedWords | None:
@@ -170,16 +170,11 @@ def leak_on(lang: str, kind: str, view: str) -> KnownLeak | None:
     return max(entries, key=_largest_leak, default=None)
 
 
-def worst_leak(lang: str, view: str, tau: float) -> WorstLeak | None:
-    """Return the largest leak of any set of a language.
-
-    Where no set of the language was held out of training, the sets of all languages count, since
-    nothing is known of new kinds of text in this one.
+def worst_leak(view: str, tau: float) -> WorstLeak | None:
+    """Return the largest leak of any set of any language: text of a new kind may be as hard.
 
     Parameters
     ----------
-    lang : str
-        Language code.
     view : str
         One of :data:`VIEWS`.
     tau : float
@@ -191,9 +186,6 @@ def worst_leak(lang: str, view: str, tau: float) -> WorstLeak | None:
         None if no τ as low as this was measured.
     """
     entries = [entry for entry in known_leaks() if entry.view == view]
-    same_language = [entry for entry in entries if entry.lang == lang]
-    if any(entry.held_out for entry in same_language):
-        entries = same_language
     counted = [(entry, words) for entry in entries if (words := entry.at(tau)) is not None]
     if not counted:
         return None

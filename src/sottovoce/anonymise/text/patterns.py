@@ -138,6 +138,13 @@ def _has_phone_length(number: str) -> bool:
     return 7 <= sum(c.isdigit() for c in number) <= 15
 
 
+def _is_date(text: str) -> bool:
+    """Check that a day, a month and a year are possible, in any of the usual orders."""
+    numbers = [int(part) for part in re.split(r"\D", text)]
+    first, second = sorted(number for number in numbers if number < 1000)
+    return 1 <= first <= 12 and 1 <= second <= 31
+
+
 def _is_upper_case(text: str) -> bool:
     return text == text.upper()
 
@@ -173,6 +180,7 @@ _IP = r"(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)"
 _NIR = r"[12](?: ?\d\d){2} ?\d[\dab](?: ?\d{3}){2} ?\d\d"
 _FISCAL_CODE = r"[a-z]{6}\w\w[a-z]\w\w[a-z]\w{3}[a-z]"
 _PLATE = r"(?:[A-Z]{1,3}|\d{1,3})-(?:[A-Z]{1,3}|\d{1,3})-(?:[A-Z]{1,2}|\d{1,2})"
+_DATE = r"(?:\d{1,2}([./ -])\d{1,2}\1(?:19|20)\d\d|(?:19|20)\d\d([./-])\d{1,2}\2\d{1,2})"
 _WRITTEN = (
     _pattern("email", "EMAIL", r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}"),
     _pattern("url", "URL", r"(?:https?://|www\.)[^\s<>\"]{1,300}[\w/]"),
@@ -195,6 +203,7 @@ _WRITTEN = (
     _pattern("plate", "ID", r"[A-Z]{2}-\d{1,4}", _is_upper_case, "lv"),
     _pattern("plate", "ID", _PLATE, _is_upper_case_with_letter, "nl pt"),
     _pattern("plate", "ID", r"[A-Z]{2}\d\d ?[A-Z]{3}", _is_upper_case, "en"),
+    _pattern("date", "DATE", _DATE, _is_date),
     _pattern("phone", "PHONE", r"\+?\(?\d(?:[ ()/.-]{0,3}\d){6,14}", _has_phone_length),
     _pattern("digits", "NUM", r"\d{5,30}"),
 )
