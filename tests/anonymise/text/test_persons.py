@@ -36,6 +36,7 @@ EXAMPLES = [
     ),
     ("en", "my name is [alice] that's [a l i c e]", f"my name is {G} {F} that's (?P=g) (?P=f)"),
     ("de", "[Peter Lehmann] kam. [Lehmanns] Auto.", f"{G} {F} kam. (?P=f)s? Auto."),
+    ("de", "[Peter Quxtner] kam. [Quxtners] Auto.", f"{G} {F} kam. (?P=f)s? Auto."),
     (
         "de",
         "[Anna Müller] und [Karl Müller] kamen. Herr [Müller] sprach. [Karl] ging.",
