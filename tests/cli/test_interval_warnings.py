@@ -80,6 +80,7 @@ def test_differences_warn_alike(
     assert run(words) == 0
     (warning,) = json.loads(capsys.readouterr().out)["comparison"]["warnings"]
     assert "mated trials of 20 speakers only" in warning
+    assert "Cllr, TPR or minDCF" in warning
 
 
 def test_worst_rank_disclosure_of_few_voices_that_are_found_nearly_always(
