@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from sottovoce.anonymise.text import TextAnonymiser
 from sottovoce.anonymise.text.calendar import is_number_word, small_numbers
 from sottovoce.anonymise.text.lexicon import LANGUAGES
 from sottovoce.anonymise.text.patterns import find_spoken, find_written
@@ -139,3 +140,19 @@ def test_a_name_beside_a_title() -> None:
     entities = find_spoken(["please", "ask", "mister", "zorbalda", "about", "it"], "en")
     assert [(e.start, e.end, e.kind) for e in entities] == [(3, 4, "PER")]
     assert find_spoken(["ask", "mister", "if", "he", "comes"], "en") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("mail ann[at]example[dot]com now", "mail [EMAIL] now"),
+        ("mail ann.lee (at) example (dot) com now", "mail [EMAIL] now"),
+        ("mail ann [dot] lee {at} example.org", "mail [EMAIL]"),
+        ("mail ann(at)example.co.uk, please", "mail [EMAIL], please"),
+        ("ring +49 30 1234567 now", "ring [PHONE] now"),
+        ("we met (at) noon", "we met (at) noon"),
+    ],
+)
+def test_hidden_addresses_and_the_plus_of_a_number(text: str, expected: str) -> None:
+    anonymiser = TextAnonymiser("en", strategy="typed", tau=0.01, types=["EMAIL", "PHONE"])
+    assert anonymiser.transform(text).text == expected

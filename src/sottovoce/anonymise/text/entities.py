@@ -117,6 +117,8 @@ def without_words(entities: Iterable[Entity], words: AbstractSet[int]) -> list[E
 def trim_punctuation(entities: Iterable[Entity], words: Sequence[str]) -> list[Entity]:
     """Remove punctuation marks at the ends of entities, and entities of nothing else.
 
+    The plus sign before a telephone number is part of it.
+
     Parameters
     ----------
     entities : iterable of Entity
@@ -128,5 +130,6 @@ def trim_punctuation(entities: Iterable[Entity], words: Sequence[str]) -> list[E
     for entity in entities:
         inside = [i for i in range(entity.start, entity.end) if any(map(str.isalnum, words[i]))]
         if inside:
-            trimmed.append(Entity(inside[0], inside[-1] + 1, *entity[2:]))
+            plus = inside[0] > entity.start and words[inside[0] - 1] == "+"
+            trimmed.append(Entity(inside[0] - plus, inside[-1] + 1, *entity[2:]))
     return trimmed

@@ -181,8 +181,16 @@ _NIR = r"[12](?: ?\d\d){2} ?\d[\dab](?: ?\d{3}){2} ?\d\d"
 _FISCAL_CODE = r"[a-z]{6}\w\w[a-z]\w\w[a-z]\w{3}[a-z]"
 _PLATE = r"(?:[A-Z]{1,3}|\d{1,3})-(?:[A-Z]{1,3}|\d{1,3})-(?:[A-Z]{1,2}|\d{1,2})"
 _DATE = r"(?:\d{1,2}([./ -])\d{1,2}\1(?:19|20)\d\d|(?:19|20)\d\d([./-])\d{1,2}\2\d{1,2})"
+_AT_SIGN = r" ?[\[({] ?(?:at|ät|arroba|arobase|chiocciola|et|@) ?[\])}] ?"
+_DOT_SIGN = r" ?[\[({] ?(?:dot|punkt|punto|point|punkts|punt|ponto|\.) ?[\])}] ?"
+_HIDDEN_EMAIL = (
+    rf"[\w+-]{{1,64}}(?:(?:\.|{_DOT_SIGN})[\w+-]{{1,64}}){{0,4}}{_AT_SIGN}"
+    rf"[\w-]{{1,63}}(?:(?:\.|{_DOT_SIGN})[\w-]{{1,63}}){{1,8}}"
+)
+"""An e-mail address that is written so that machines do not find it: ann[at]example[dot]com."""
 _WRITTEN = (
     _pattern("email", "EMAIL", r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}"),
+    _pattern("hidden email", "EMAIL", _HIDDEN_EMAIL),
     _pattern("url", "URL", r"(?:https?://|www\.)[^\s<>\"]{1,300}[\w/]"),
     _pattern("iban", "ID", _IBAN, _is_iban),
     _pattern("card", "ID", r"\d(?:[ -]?\d){12,18}", _is_card),
@@ -207,7 +215,7 @@ _WRITTEN = (
     _pattern("phone", "PHONE", r"\+?\(?\d(?:[ ()/.-]{0,3}\d){6,14}", _has_phone_length),
     _pattern("digits", "NUM", r"\d{5,30}"),
 )
-_MAY_MATCH = re.compile(r"[\d@:]|www\.", re.IGNORECASE)
+_MAY_MATCH = re.compile(r"[\d@:\[({]|www\.", re.IGNORECASE)
 
 
 def find_written(text: str, tokens: Sequence[Token], lang: str) -> list[Entity]:
