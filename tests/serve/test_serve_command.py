@@ -79,7 +79,7 @@ def test_a_temporary_folder_with_a_long_name_is_one_clear_line(tmp_path: Path) -
         (["--connections", "10"], UsageError),
         (["--connections", "100000000"], UsageError),
         (["--uploads-mb", "31"], UsageError),
-        (["--key", "key.pem"], UsageError),
+        (["--certificate-key", "key.pem"], UsageError),
         (["--certificate", "/nowhere/chain.pem"], InputError),
         (["--token-file", "/nowhere/token"], InputError),
     ],

@@ -317,7 +317,7 @@ def test_the_service_is_encrypted(pem: Path) -> None:
         "60",
         "--certificate",
         str(pem / "chain"),
-        "--key",
+        "--certificate-key",
         str(pem / "key"),
     ]
     with service_process(words, wait=WAIT) as service:

@@ -342,7 +342,7 @@ def test_the_page_may_show_a_report(service: Service) -> None:
 def test_decisions_on_a_text_are_replayed(service: Service) -> None:
     text = "My name is Ann Lee, I live in Berlin. Zed knows."
     query = "?strategy=typed&seed=1"
-    first = service.post(f"/v1/anonymise/text{query}", content=text.encode()).json()
+    first = service.post(f"/v1/anonymise/text{query}", data=text.encode()).json()
     review = first["decisions"]
     files = {"text": text.encode(), "decisions": json.dumps(review).encode()}
     assert service.post(f"/v1/anonymise/text/reviewed{query}", files=files).json() == first

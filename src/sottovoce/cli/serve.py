@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     help="Encrypt: certificate chain (PEM) for TLS.",
 )
 @click.option(
-    "--key",
+    "--certificate-key",
     type=click.Path(path_type=Path),
     metavar="FILE",
     help="Private key (PEM) of the certificate, if it is in another file.",
@@ -92,7 +92,7 @@ def command(
     token_file: Path | None,
     insecure: bool,
     certificate: Path | None,
-    key: Path | None,
+    certificate_key: Path | None,
     workers: int | None,
     max_mb: int,
     memory_mb: int,
@@ -119,7 +119,7 @@ def command(
         token=None if token_file is None else _token(token_file),
         insecure=insecure,
         certificate=certificate,
-        key=key,
+        key=certificate_key,
         max_bytes=max_mb * MEGABYTE,
         upload_bytes=uploads_mb * MEGABYTE,
         connections=connections,
