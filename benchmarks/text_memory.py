@@ -3,7 +3,7 @@
     OMP_NUM_THREADS=1 uv run python benchmarks/text_memory.py [MEGABYTES ...]    # default: 100 300
 
 Files of made-up calls, each with a name, are anonymised by the command in a process of its own; the
-peak of its resident memory is what the operating system counted for it. About ten CPU seconds a
+peak of its resident memory is what the operating system counted for it. About 28 CPU seconds a
 megabyte.
 """
 
