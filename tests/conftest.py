@@ -21,6 +21,22 @@ settings.register_profile("repeatable", derandomize=True, deadline=None, max_exa
 settings.register_profile("explore", deadline=None, max_examples=1000)
 settings.load_profile("repeatable")
 
+LONGEST = (
+    "test_page.py",
+    "test_review_page.py",
+    "test_service_attacks.py",
+    "test_run.py",
+    "test_verify.py",
+    "test_site.py",
+    "test_report_page.py",
+)
+"""Files with a browser, a service or whole audits."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Start the longest files first, so that no worker waits for one of them at the end."""
+    items.sort(key=lambda item: item.path.name not in LONGEST)
+
 
 @pytest.fixture(autouse=True)
 def no_network(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
