@@ -18,7 +18,7 @@ from scipy.stats import norm, studentized_range, t
 from sottovoce.findings import Comparison, PairedDifference
 from sottovoce.measure import Scores, Speakers, compare_scores, measure_scores, pair_sets
 from sottovoce.measure.joint_draws import simultaneous_half_widths
-from sottovoce.measure.pairing import resample_together
+from sottovoce.measure.paired_draws import resample_together
 from sottovoce.measure.resampling import draw_weights
 from sottovoce.measure.scores import ScoreStream
 from sottovoce.measure.tally import Tally

@@ -13,7 +13,8 @@ from sottovoce.core.types import FloatArray, Progress
 from sottovoce.findings import Resampling
 from sottovoce.measure.catalogue import Evidence, Measure
 from sottovoce.measure.ladder import round_down
-from sottovoce.measure.pairing import PairedScores, resample_together
+from sottovoce.measure.paired_draws import resample_together
+from sottovoce.measure.pairing import PairedScores
 from sottovoce.measure.quantiles import t_quantile
 from sottovoce.measure.resampling import by_speaker, enough, mated_speakers
 from sottovoce.measure.scores import ScoreSource

@@ -1,4 +1,4 @@
-"""Which trials of several score sets can be compared, and resamples that the sets share.
+"""Which trials of several score sets can be compared.
 
 Two anonymisers are attacked with the same speakers, often with the same trials. What makes a
 speaker easy to recognise then moves both figures, and cancels in their difference if both sets
@@ -7,33 +7,23 @@ are resampled with the same weights.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import reduce
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.core.errors import InputError
-from sottovoce.core.types import IntArray, RealArray
 from sottovoce.measure.resampling import (
-    BATCH,
     MIN_SPEAKERS,
-    SpeakerTallies,
-    TrialTallies,
     by_speaker,
-    draw_weights,
-    resample,
 )
 from sottovoce.measure.scores import Scores, ScoreSource, Speakers
-from sottovoce.measure.tally import Tally
 
 PairedBy = Literal["speaker", "trial", "nothing"]
 """What is resampled together."""
-
-_BATCH_WEIGHTS = 1 << 24
-"""Weights of trials that are held at a time."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,10 +118,10 @@ def _paired(
     same_trials: bool,
 ) -> PairedScores:
     left_out = tuple(
-        _trials(whole) - _trials(part) for whole, part in zip(sets, compared, strict=True)
+        count_trials(whole) - count_trials(part) for whole, part in zip(sets, compared, strict=True)
     )
     warnings = [
-        f"{name}: {count:,} of {_trials(whole):,} trials are not compared, because the other "
+        f"{name}: {count:,} of {count_trials(whole):,} trials are not compared, because the other "
         "score sets do not have their speakers"
         for name, whole, count in zip(names, sets, left_out, strict=True)
         if count
@@ -139,7 +129,14 @@ def _paired(
     return PairedScores(names, tuple(compared), paired_by, same_trials, left_out, tuple(warnings))
 
 
-def _trials(scores: ScoreSource) -> int:
+def count_trials(scores: ScoreSource) -> int:
+    """Return the number of mated and non-mated trials.
+
+    Parameters
+    ----------
+    scores : ScoreSource
+        The scores.
+    """
     return len(scores.mated) + scores.n_nonmated
 
 
@@ -260,112 +257,3 @@ def _renumber(scores: Scores, names: NDArray[np.str_]) -> Scores:
         names,
     )
     return Scores(scores.mated, scores.nonmated, speakers=speakers, name=scores.name)
-
-
-def resample_together(
-    paired: PairedScores, tallies: Sequence[Tally], *, replicates: int, rng: np.random.Generator
-) -> Iterator[tuple[Tally, ...]]:
-    """Draw resamples of several score sets that share their weights, as far as they are paired.
-
-    Parameters
-    ----------
-    paired : PairedScores
-        The score sets.
-    tallies : sequence of Tally
-        Counts of each set.
-    replicates : int
-        How many resamples to draw.
-    rng : numpy.random.Generator
-        Source of the draws.
-
-    Yields
-    ------
-    tuple of Tally
-        One per score set, on its cuts.
-    """
-    if paired.paired_by == "nothing":
-        streams = [
-            resample(scores, tally, replicates=replicates, rng=stream)
-            for scores, tally, stream in zip(
-                paired.sets, tallies, rng.spawn(len(tallies)), strict=True
-            )
-        ]
-        yield from zip(*streams, strict=True)
-        return
-    weighted = [
-        weighted_trials(scores, tally, paired.paired_by)
-        for scores, tally in zip(paired.sets, tallies, strict=True)
-    ]
-    yield from weighted_together(weighted, partial(_draw, paired, rng), replicates)
-
-
-def weighted_together(
-    weighted: Sequence[SpeakerTallies | TrialTallies],
-    draw: Callable[[], IntArray | RealArray],
-    count: int,
-) -> Iterator[tuple[Tally, ...]]:
-    """Weight several score sets alike; weights that leave a set no trial of one kind are skipped.
-
-    Parameters
-    ----------
-    weighted : sequence of SpeakerTallies or TrialTallies
-        The score sets, whose speakers or trials are numbered alike.
-    draw : callable
-        Draws the weights of a batch (units × resamples).
-    count : int
-        How many resamples are wanted.
-
-    Yields
-    ------
-    tuple of Tally
-        One per score set, on its cuts.
-    """
-    done = 0
-    while done < count:
-        weights = draw()
-        for drawn in zip(*(weigh(weights) for weigh in weighted), strict=True):
-            usable = tuple(tally for tally in drawn if tally is not None)
-            if len(usable) == len(drawn) and done < count:
-                done += 1
-                yield usable
-
-
-def weighted_trials(
-    scores: ScoreSource, tally: Tally, paired_by: PairedBy
-) -> SpeakerTallies | TrialTallies:
-    """Prepare a paired score set for any weights of its speakers, or of its trials.
-
-    Parameters
-    ----------
-    scores : ScoreSource
-        The scores, in memory.
-    tally : Tally
-        Their counts.
-    paired_by : {"speaker", "trial"}
-        What the weights are of.
-    """
-    if not isinstance(scores, Scores):
-        raise TypeError("scores that are streamed cannot be paired")
-    if paired_by == "speaker" and scores.speakers is not None:
-        return SpeakerTallies(scores, scores.speakers, tally)
-    return TrialTallies(scores, tally)
-
-
-def _draw(paired: PairedScores, rng: np.random.Generator) -> IntArray:
-    """Weights of speakers, or of mated and then non-mated trials (units × resamples)."""
-    first = paired.sets[0]
-    if paired.paired_by == "speaker" and first.speakers is not None:
-        return draw_weights(first.speakers.count, rng)
-    sides = (len(first.mated), first.n_nonmated)
-    return np.concatenate([draw_weights(count, rng, resamples_per_batch(first)) for count in sides])
-
-
-def resamples_per_batch(scores: ScoreSource) -> int:
-    """Return how many resamples of the trials of a score set are drawn at a time.
-
-    Parameters
-    ----------
-    scores : ScoreSource
-        The scores.
-    """
-    return max(1, min(BATCH, _BATCH_WEIGHTS // _trials(scores)))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sottovoce.core.errors import InputError, TooFewError
 from sottovoce.core.types import IntArray, Progress, Vectors
 from sottovoce.speaker import Embeddings, LinkageFunction, recentred
-from sottovoce.speaker.embeddings import enrolment_models, refuse_cancelled
+from sottovoce.speaker.averages import enrolment_models, refuse_cancelled
 
 LOWEST = np.finfo(np.float32).min
 """Put in place of the score of the true speaker: below all others."""

@@ -17,12 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.core.types import FloatArray
-from sottovoce.measure.pairing import (
-    PairedScores,
-    resamples_per_batch,
-    weighted_together,
-    weighted_trials,
-)
+from sottovoce.measure.paired_draws import draw_together, resamples_per_batch, weighted_together
+from sottovoce.measure.pairing import PairedScores
 from sottovoce.measure.resampling import BATCH, SpeakerTallies, by_speaker
 from sottovoce.measure.scores import Scores, ScoreSource
 from sottovoce.measure.tally import Tally
@@ -135,29 +131,16 @@ def subsample_together(
     tuple of Tally
         One per score set, on its cuts.
     """
-    if paired.paired_by == "nothing":
-        streams = [
-            _subsample_alone(scores, tally, count, stream)
-            for scores, tally, stream in zip(
-                paired.sets, tallies, rng.spawn(len(tallies)), strict=True
-            )
-        ]
-        yield from zip(*streams, strict=True)
-        return
-    weighted = [
-        weighted_trials(scores, tally, paired.paired_by)
-        for scores, tally in zip(paired.sets, tallies, strict=True)
-    ]
     first = paired.sets[0]
     if paired.paired_by == "speaker" and first.speakers is not None:
-        draw = partial(leave_out_speakers, first.speakers.count, rng)
+        weights = partial(leave_out_speakers, first.speakers.count, rng)
     else:
-        draw = partial(_leave_out_trials, first, rng)
-    yield from weighted_together(weighted, draw, count)
+        weights = partial(_leave_out_trials, first, rng)
+    return draw_together(paired, tallies, count, rng, partial(_subsample_alone, count), weights)
 
 
 def _subsample_alone(
-    scores: ScoreSource, tally: Tally, count: int, rng: np.random.Generator
+    count: int, scores: ScoreSource, tally: Tally, rng: np.random.Generator
 ) -> Iterator[Tally]:
     if isinstance(scores, Scores) and scores.speakers is not None and by_speaker(scores):
         tallies = SpeakerTallies(scores, scores.speakers, tally)
