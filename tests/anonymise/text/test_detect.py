@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from sottovoce.anonymise.text import TextAnonymiser
-from sottovoce.anonymise.text.detect import _retype_numbers
 from sottovoce.anonymise.text.entities import Entity
+from sottovoce.anonymise.text.number_names import retype_numbers
 
 WORDS = ["on", "4", "March", "2024", "in", "7", "Rome", "8"]
 
@@ -30,7 +30,7 @@ def entity(start: int, end: int, kind: str) -> Entity:
 def test_names_without_letters_are_retyped(
     before: list[tuple[int, int, str]], after: list[tuple[int, int, str]]
 ) -> None:
-    retyped = _retype_numbers([entity(*span) for span in before], WORDS)
+    retyped = retype_numbers([entity(*span) for span in before], WORDS)
     assert [(e.start, e.end, e.kind) for e in retyped] == after
 
 

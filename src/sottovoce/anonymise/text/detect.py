@@ -32,8 +32,10 @@ from sottovoce.anonymise.text.entities import (
 )
 from sottovoce.anonymise.text.lexicon import check_language, clitics, lexicon, strip_clitics
 from sottovoce.anonymise.text.masked_text import Finding, MaskedText
+from sottovoce.anonymise.text.number_names import retype_numbers
 from sottovoce.anonymise.text.patterns import find_spoken, find_written
 from sottovoce.anonymise.text.phrases import PhraseMatcher
+from sottovoce.anonymise.text.sentence_tagging import SURE, SentenceMemory, tag_texts
 from sottovoce.anonymise.text.source_text import SourceText
 from sottovoce.anonymise.text.special_categories import find_special_categories
 from sottovoce.anonymise.text.spelled import joined_letters
@@ -45,12 +47,9 @@ from sottovoce.anonymise.text.taggers import (
     shipped_tagger,
     shipped_weights,
 )
-from sottovoce.anonymise.text.tokens import HIDDEN, Token, is_asr_output, sentences, tokenise
+from sottovoce.anonymise.text.tokens import HIDDEN, Token, tokenise
 from sottovoce.core.errors import UsageError
 
-SURE = 0.5
-"""Score from which a name is searched in the whole document, and from which the first word of a
-sentence is a name although it is a common word."""
 MAX_ROUNDS = 20
 """Rounds of searching all texts, at most; two or three are usual."""
 BOTH_REGISTERS = "both"
@@ -60,38 +59,6 @@ LABEL_RULE = "label"
 """Rule of texts that are private because of their place in a file, such as speakers' names."""
 _PROPAGATED = ("PER", "ORG")
 _SPELLED_NAMES = ("PER", "LOC")
-_NAMES = ("PER", "LOC", "ORG", "MISC")
-NUMBER_LABELS = frozenset(
-    [
-        "ssn",
-        "iban",
-        "bic",
-        "pin",
-        "puk",
-        "cvv",
-        "cvc",
-        "imei",
-        "otp",
-        "dni",
-        "nif",
-        "niss",
-        "nir",
-        "bsn",
-        "pps",
-        "nino",
-        "vat",
-        "iva",
-        "tva",
-        "svnr",
-        "ustid",
-        "siret",
-        "siren",
-        "pesel",
-    ]
-)
-"""Words that say what kind of number follows; taggers take them for organisations."""
-_TaggedSentences = dict[tuple[str, ...], list[Entity]]
-"""Sentences that the taggers have seen, with the entities they found."""
 
 
 @dataclass(frozen=True)
@@ -192,7 +159,12 @@ class Detector:
         start = text.index(bare)
         return [Finding(start, start + len(bare), kind, 1.0, LABEL_RULE)]
 
-    def search(self, texts: Sequence[str], findings: Sequence[list[Finding]]) -> list[Names]:
+    def search(
+        self,
+        texts: Sequence[str],
+        findings: Sequence[list[Finding]],
+        memory: SentenceMemory | None = None,
+    ) -> list[Names]:
         """Search every text by itself, again and again until nothing new is found.
 
         Parameters
@@ -201,6 +173,8 @@ class Detector:
             The texts, NFC-normalised.
         findings : sequence of list of Finding
             What was found in each text before; new findings are added.
+        memory : SentenceMemory, optional
+            Sentences that were tagged before, which are not tagged again.
 
         Returns
         -------
@@ -209,9 +183,11 @@ class Detector:
         """
         # a tagger from elsewhere may create reference cycles
         with _gc_disabled() if self.custom_tagger is None else nullcontext():
-            return self._search_again(texts, findings)
+            return self._search_again(texts, findings, memory or SentenceMemory())
 
-    def _search_again(self, texts: Sequence[str], findings: Sequence[list[Finding]]) -> list[Names]:
+    def _search_again(
+        self, texts: Sequence[str], findings: Sequence[list[Finding]], memory: SentenceMemory
+    ) -> list[Names]:
         names: list[Names] = [{} for _ in texts]
         for i, text_findings in enumerate(findings):
             self._note_names(texts[i], text_findings, names[i])
@@ -220,9 +196,8 @@ class Detector:
             for text, text_findings in zip(texts, findings, strict=True)
         ]
         pending: Sequence[int] = range(len(texts))
-        tagged: _TaggedSentences = {}
         for _ in range(MAX_ROUNDS):
-            new = self._search([views[i] for i in pending], tagged)
+            new = self._search([views[i] for i in pending], memory)
             pending, new = _only_changed(pending, new)
             if not pending:
                 break
@@ -234,7 +209,11 @@ class Detector:
         return names
 
     def search_names(
-        self, texts: Sequence[str], findings: Sequence[list[Finding]], names: Sequence[Names]
+        self,
+        texts: Sequence[str],
+        findings: Sequence[list[Finding]],
+        names: Sequence[Names],
+        memory: SentenceMemory | None = None,
     ) -> list[Names]:
         """Search the names of a document in its texts, and again what hiding them reveals.
 
@@ -246,12 +225,15 @@ class Detector:
             What was found in each text before; new findings are added.
         names : sequence of dict
             The names that are searched in each text, with their types.
+        memory : SentenceMemory, optional
+            Sentences that were tagged before, which are not tagged again.
 
         Returns
         -------
         list of dict
             Names that were found in texts that have changed, as :meth:`search` returns them.
         """
+        memory = memory or SentenceMemory()
         found: list[Names] = [{} for _ in texts]
         pending: Sequence[int] = range(len(texts))
         for _ in range(MAX_ROUNDS):
@@ -265,12 +247,14 @@ class Detector:
             pending, _ = _only_changed(pending, new)
             if not pending:
                 break
-            changed = self.search([texts[i] for i in pending], [findings[i] for i in pending])
+            changed = self.search(
+                [texts[i] for i in pending], [findings[i] for i in pending], memory
+            )
             for i, more in zip(pending, changed, strict=True):
                 found[i] |= more
         return found
 
-    def _search(self, views: Sequence[MaskedText], seen: _TaggedSentences) -> list[list[Finding]]:
+    def _search(self, views: Sequence[MaskedText], memory: SentenceMemory) -> list[list[Finding]]:
         """Search every text once, each by itself."""
         words = [[token.text for token in view.tokens] for view in views]
         patterns = [
@@ -278,7 +262,7 @@ class Detector:
             for v in views
         ]
         visible = [_hide_forms(*pair) for pair in zip(words, patterns, strict=True)]
-        by_taggers = self._tag(visible, seen)
+        by_taggers = tag_texts(visible, self._taggers(), self.lang, self.tau, memory)
         return [
             [
                 _to_finding(view.tokens, e)
@@ -302,43 +286,12 @@ class Detector:
         low = [word.lower() for word in words]
         private = without_titles(extend_names(private, low, self.lang), low, self.lang)
         private = resolve_overlaps(private)
-        entities = [e for e in _retype_numbers(private, words) if e.kind in self.types]
+        entities = [e for e in retype_numbers(private, words) if e.kind in self.types]
         entities = without_words(entities, self._allowed.covered_words(words))
         denied = self._denied.find(words)
         if denied:
             entities = resolve_overlaps([*entities, *denied])
         return trim_punctuation(without_words(entities, _hidden_words(tokens)), words)
-
-    def _tag(self, texts: Sequence[Sequence[str]], tagged: _TaggedSentences) -> list[list[Entity]]:
-        """Return what the taggers find; a sentence that they have seen is not tagged again."""
-        by_text: list[list[Entity]] = [[] for _ in texts]
-        uncased = [is_asr_output([w for w in words if w != HIDDEN]) for words in texts]
-        cuts = [(i, *cut) for i, words in enumerate(texts) for cut in sentences(words)]
-        forms = [
-            tuple([w.lower() for w in texts[i][a:b]] if uncased[i] else texts[i][a:b])
-            for i, a, b in cuts
-        ]
-        new = list(dict.fromkeys(sentence for sentence in forms if sentence not in tagged))
-        tagged.update((sentence, []) for sentence in new)
-        for tagger in self._taggers():
-            checked = tagger.info.mistakes_sentence_starts
-            for sentence, entities in zip(new, tagger.tag(new, self.tau), strict=True):
-                if checked:
-                    entities = [e for e in entities if not self._is_mere_start(sentence, e)]
-                entities = [e for e in entities if not _is_number_label(sentence, e)]
-                tagged[sentence] += entities
-        for (i, a, _), sentence in zip(cuts, forms, strict=True):
-            by_text[i] += [e._replace(start=e.start + a, end=e.end + a) for e in tagged[sentence]]
-        return by_text
-
-    def _is_mere_start(self, words: Sequence[str], entity: Entity) -> bool:
-        """Tell whether a common word looks like a name only because it begins a sentence."""
-        if entity.length > 1 or entity.score >= SURE:
-            return False
-        known, core = lexicon(self.lang), words[entity.start].casefold()
-        first = not any(before[:1].isalnum() for before in words[: entity.start])
-        may_be_name = known.name_kind(core) or (core,) in known.places
-        return first and known.is_common(core) and not may_be_name
 
     @property
     def registers(self) -> tuple[str, ...]:
@@ -392,12 +345,6 @@ def _only_changed(
     return [i for i, _ in changed], [f for _, f in changed]
 
 
-def _is_number_label(words: Sequence[str], entity: Entity) -> bool:
-    """Tell whether a name is a mere label of a number: *SSN* in *my SSN is …*."""
-    is_label = words[entity.start].casefold() in NUMBER_LABELS
-    return entity.length == 1 and entity.kind in ("ORG", "LOC", "MISC") and is_label
-
-
 def _check_choice(setting: str, value: str, choices: Sequence[str]) -> None:
     if value not in choices:
         message = f"{setting} {value!r} does not exist; choose from {', '.join(choices)}"
@@ -423,31 +370,6 @@ def _hide_forms(words: Sequence[str], entities: Iterable[Entity]) -> Sequence[st
     """
     exact = {e.start for e in entities if e.length == 1 and e.score >= 1}
     return [HIDDEN if i in exact else word for i, word in enumerate(words)] if exact else words
-
-
-def _retype_numbers(entities: Sequence[Entity], words: Sequence[str]) -> list[Entity]:
-    """Turn names without a letter into numbers, or join them to their neighbour.
-
-    They belong to an adjacent entity that is not a name: *4* in *4 March 2024* to the date.
-    """
-    result: list[Entity] = []
-    digits: Entity | None = None
-    for entity in entities:
-        if digits is not None:
-            joined = digits.end == entity.start and entity.kind not in _NAMES
-            result += [] if joined else [digits]
-            entity = entity._replace(start=digits.start) if joined else entity
-            digits = None
-        letters = any(map(str.isalpha, "".join(words[entity.start : entity.end])))
-        if entity.kind in _NAMES and not letters:
-            last = result[-1] if result else None
-            if last is not None and last.end == entity.start and last.kind not in _NAMES:
-                result[-1] = last._replace(end=entity.end)
-            else:
-                digits = entity._replace(kind="NUM")
-        else:
-            result.append(entity)
-    return result if digits is None else [*result, digits]
 
 
 def _hidden_words(tokens: Sequence[Token]) -> set[int]:

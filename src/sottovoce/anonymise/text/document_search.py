@@ -14,6 +14,7 @@ from typing import Protocol
 
 from sottovoce.anonymise.text.finding_store import FindingStore
 from sottovoce.anonymise.text.masked_text import Finding
+from sottovoce.anonymise.text.sentence_tagging import SentenceMemory
 from sottovoce.anonymise.text.source_text import (
     CHUNK_CHARACTERS,
     SourceText,
@@ -42,11 +43,20 @@ class TextSearch(Protocol):
     def find_label(self, text: str, kind: str) -> list[Finding]:
         """Find a whole text that is private because of its place in the file."""
 
-    def search(self, texts: Sequence[str], findings: Sequence[list[Finding]]) -> list[Names]:
+    def search(
+        self,
+        texts: Sequence[str],
+        findings: Sequence[list[Finding]],
+        memory: SentenceMemory | None = None,
+    ) -> list[Names]:
         """Add what is private in each text; return the names that were found with certainty."""
 
     def search_names(
-        self, texts: Sequence[str], findings: Sequence[list[Finding]], names: Sequence[Names]
+        self,
+        texts: Sequence[str],
+        findings: Sequence[list[Finding]],
+        names: Sequence[Names],
+        memory: SentenceMemory | None = None,
     ) -> list[Names]:
         """Add where names of the document occur and what this reveals; return new names."""
 
@@ -86,13 +96,14 @@ def search_documents(
     """
     result = DocumentSearch()
     known: dict[str, Names] = {}
-    grown = _search_alone(search, texts, chunk_size, on_chunk, result.findings, known)
+    memory = SentenceMemory()
+    grown = _search_alone(search, texts, chunk_size, on_chunk, result.findings, known, memory)
     while search.propagate and grown and result.passes < MAX_PASSES:
         before, result.findings = result.findings, FindingStore()
         chunk_findings = _chunks_with_findings(texts, chunk_size, before)
         fresh: dict[str, Names] = {}
         for parts, findings in chunk_findings:
-            _search_known(search, parts, findings, known, fresh)
+            _search_known(search, parts, findings, known, fresh, memory)
             for part_findings in findings:
                 result.findings.append(part_findings)
             on_chunk("searching names of the document")
@@ -108,6 +119,7 @@ def _search_alone(
     on_chunk: OnChunk,
     store: FindingStore,
     known: dict[str, Names],
+    memory: SentenceMemory,
 ) -> bool:
     """Search every text by itself; return whether names were found."""
     for parts in chunks(split_texts(texts()), chunk_size):
@@ -117,7 +129,7 @@ def _search_alone(
             [] if kind is None else search.find_label(text, kind)
             for text, kind in zip(normalised, kinds, strict=True)
         ]
-        names = search.search(normalised, findings)
+        names = search.search(normalised, findings, memory)
         for part, part_findings, part_names in zip(parts, findings, names, strict=True):
             store.append(sorted(part_findings))
             if part_names:
@@ -140,6 +152,7 @@ def _search_known(
     findings: list[list[Finding]],
     known: Mapping[str, Names],
     fresh: dict[str, Names],
+    memory: SentenceMemory,
 ) -> None:
     """Search the names of the documents in a chunk; collect further names in ``fresh``."""
     concerned = [i for i, part in enumerate(parts) if known.get(part.source.document)]
@@ -148,6 +161,7 @@ def _search_known(
         [NormalisedText.of(parts[i].text).text for i in concerned],
         [findings[i] for i in concerned],
         [known[document] for document in documents],
+        memory,
     )
     for i, document, part_names in zip(concerned, documents, names, strict=True):
         findings[i].sort()

@@ -24,6 +24,7 @@ from sottovoce.anonymise.text.entities import TYPES
 from sottovoce.anonymise.text.tokens import sentences, tokenise
 from sottovoce.core.errors import InputError, TooFewError
 from sottovoce.core.files import check_exists
+from sottovoce.corpus.reading import read_text
 
 HEADER = "# sottovoce labels 1"
 CHECKED, PROPOSED = "=", "?"
@@ -240,10 +241,7 @@ def read_labels(path: Path) -> list[LabelledText]:
     InputError
         ``bad-label`` with the line, ``not-utf8``, or ``not-labels`` for another file.
     """
-    try:
-        lines = path.read_bytes().decode().splitlines()
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: not UTF-8; save it as UTF-8", code="not-utf8") from None
+    lines = read_text(path).splitlines()
     if not lines or not lines[0].startswith(HEADER):
         raise InputError(f"{path}: not a file of labels; --label writes one", code="not-labels")
     labels = []

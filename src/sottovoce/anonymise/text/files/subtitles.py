@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import html
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from sottovoce.anonymise.text.anonymised_text import AnonymisedText
@@ -44,7 +45,7 @@ _ROLES = re.compile(
 """Labels that name a part in the conversation instead of a person."""
 
 
-class _SubtitleReader:
+class _SubtitleReader(ABC):
     """What both formats have in common: paragraphs of lines with blank lines between them."""
 
     left_out: Sequence[str] = ()
@@ -53,7 +54,7 @@ class _SubtitleReader:
     """Whether characters may be written as references, such as ``&amp;``."""
 
     def __init__(self, options: ReadingOptions) -> None:
-        pass
+        del options  # subtitles have none, and readers are made alike
 
     def blocks(self, file: InputFile) -> Iterator[Block]:
         """Read the cues, comments and style sheets.
@@ -73,10 +74,11 @@ class _SubtitleReader:
             else:
                 yield from self._paragraph(file, number, lines)
 
+    @abstractmethod
     def _first_paragraph(
         self, file: InputFile, number: int, lines: Sequence[str]
     ) -> Iterator[Block]:
-        raise NotImplementedError
+        """Read the first lines of the file, which may be a header."""
 
     def _paragraph(self, file: InputFile, number: int, lines: Sequence[str]) -> Iterator[Block]:
         """Read lines without a blank line between them: a cue, several, or more of a cue's text."""
