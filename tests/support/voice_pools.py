@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sottovoce.anonymise.voice.pool import Pool, PoolCard, VoiceSample
+from sottovoce.anonymise.voice.pool import Pool, PoolCard
+from sottovoce.anonymise.voice.pool_samples import VoiceSample, pool_of_samples
 from sottovoce.speaker.encoders import EncoderCard
 
 DIMENSION = 8
@@ -26,4 +27,4 @@ def simulated_pool(seed: int = 0, speakers: int = 60) -> Pool:
         for _ in range(2):
             vector = (mean + rng.normal(size=DIMENSION) * 0.3).astype(np.float32)
             samples.append(VoiceSample(f"s{number:03}", gender, vector, f0))
-    return Pool.from_samples(samples, [], CARD)
+    return pool_of_samples(samples, [], CARD)

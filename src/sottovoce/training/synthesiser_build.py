@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from sottovoce.anonymise.voice.pool import Pool, PoolCard, VoiceSample
+from sottovoce.anonymise.voice.pool import Pool, PoolCard
+from sottovoce.anonymise.voice.pool_samples import VoiceSample, pool_of_samples
 from sottovoce.asr.content import SIZE, ContentEncoder
 from sottovoce.core.errors import TooFewError, UsageError
 from sottovoce.core.files import write_bytes, write_text
@@ -225,7 +226,7 @@ def _build_pool(pool: Corpus, analysed: list[AnalysedUtterance], card: PoolCard)
     speakers = set(pool.speakers)
     background = [sample for sample in samples if sample.speaker not in speakers]
     samples = [sample for sample in samples if sample.speaker in speakers]
-    built = Pool.from_samples(samples, background, card)
+    built = pool_of_samples(samples, background, card)
     return replace(built, speakers=np.array([f"{i:04}" for i in range(len(built))]))
 
 

@@ -10,12 +10,11 @@ from error_codes import raises_code
 from voice_pools import CARD, simulated_pool
 
 from sottovoce.anonymise.voice.pool import (
-    OUTLIER,
     Pool,
-    VoiceSample,
     f0_percentiles,
     plda_affinity,
 )
+from sottovoce.anonymise.voice.pool_samples import OUTLIER, VoiceSample, pool_of_samples
 from sottovoce.core.errors import InputError, TooFewError
 
 
@@ -41,7 +40,7 @@ def test_a_voice_far_from_all_others_is_left_out() -> None:
         for _ in range(2)
     ]
     far = VoiceSample("far", "f", np.full(8, 40.0, np.float32), np.full(9, 150.0))
-    pool = Pool.from_samples([*samples, far], [], CARD)
+    pool = pool_of_samples([*samples, far], [], CARD)
     assert len(pool) == 20 and "far" not in pool.speakers
 
 
@@ -83,7 +82,7 @@ def test_too_few_of_a_gender_are_refused() -> None:
         VoiceSample(f"s{i}", "m", rng.normal(size=4).astype(np.float32), f0) for i in range(9)
     ]
     with raises_code("too-few", TooFewError) as caught:
-        Pool.from_samples(samples, [], CARD)
+        pool_of_samples(samples, [], CARD)
     assert "0 women" in str(caught.value)
 
 
@@ -91,7 +90,7 @@ def test_a_speaker_without_gender_is_named() -> None:
     rng = np.random.default_rng(0)
     samples = [VoiceSample("zoe", "", rng.normal(size=4).astype(np.float32), np.full(10, 100.0))]
     with raises_code("missing-column", InputError) as caught:
-        Pool.from_samples(samples, [], CARD)
+        pool_of_samples(samples, [], CARD)
     assert "'zoe'" in str(caught.value)
 
 
@@ -105,7 +104,7 @@ def test_an_unvoiced_speaker_is_left_out() -> None:
         for noise in (np.float32(0), np.float32(0.1))
     ]
     mute = VoiceSample("mute", "f", pool.vectors[0], np.zeros(5))
-    assert "mute" not in Pool.from_samples([*samples, mute], [], CARD).speakers
+    assert "mute" not in pool_of_samples([*samples, mute], [], CARD).speakers
 
 
 def test_a_broken_pool_is_refused(tmp_path: Path) -> None:

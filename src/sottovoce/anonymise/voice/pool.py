@@ -17,36 +17,20 @@ import numpy as np
 
 from sottovoce.core.arrays import Arrays, load_arrays
 from sottovoce.core.clustering import affinity_propagation
-from sottovoce.core.errors import InputError, TooFewError
+from sottovoce.core.errors import InputError
 from sottovoce.core.files import check_exists, write_bytes
 from sottovoce.core.records import Record, dump_json, from_json
 from sottovoce.core.types import FloatArray, IntArray, Names, Vector, Vectors
-from sottovoce.speaker.embeddings import Embeddings
 from sottovoce.speaker.encoders import EncoderCard
 from sottovoce.speaker.plda import Frontend, Plda
 
 PERCENTILES = 101
 """Percentiles of the voiced F0 of a speaker, from the minimum to the maximum."""
-MINIMUM = 4
-"""Smallest number of speakers of each gender."""
-OUTLIER = 3.0
-"""Voices farther from the middle of the pool than this many times the median are left out."""
 UNVOICED_F0 = 150.0
 """Median F0 in Hz of a voice without voiced frames."""
 SAVE = "sottovoce anonymise pool"
 _ARRAYS = ("speakers", "gender", "vectors", "pitch", "exemplars", "card")
 _PLDA = ("centre", "length_norm", "mean", "transform", "psi", "share")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class VoiceSample:
-    """Speaker vector and F0 of a recording."""
-
-    speaker: str
-    gender: str
-    vector: Vector
-    f0: FloatArray
-    """In Hz, 0 where unvoiced."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,49 +62,6 @@ class Pool:
 
     def __len__(self) -> int:
         return len(self.speakers)
-
-    @classmethod
-    def from_samples(
-        cls, samples: list[VoiceSample], background: list[VoiceSample], card: PoolCard
-    ) -> Pool:
-        """Build a pool from analysed recordings.
-
-        Parameters
-        ----------
-        samples : list of VoiceSample
-            Recordings of the speakers of the pool.
-        background : list of VoiceSample
-            Further recordings to train PLDA on.
-        card : PoolCard
-            Origin of the pool.
-
-        Returns
-        -------
-        Pool
-            Speakers without voiced speech are left out, and those whose vector is far from all
-            others: it would outweigh the other voices of an average.
-
-        Raises
-        ------
-        InputError
-            If a speaker has no gender (``missing-column``).
-        TooFewError
-            If there are fewer than four speakers of a gender.
-        """
-        speakers = [_mean_voice(group) for group in _by_speaker(samples)]
-        voiced = _without_outliers([voice for voice in speakers if voice.f0.any()])
-        _check_genders(voiced)
-        vectors = np.stack([voice.vector for voice in voiced]).astype(np.float32)
-        plda = _fit_plda([*samples, *background])
-        return cls(
-            np.array([voice.speaker for voice in voiced]),
-            np.array([voice.gender for voice in voiced]),
-            vectors,
-            np.stack([voice.f0 for voice in voiced]),
-            affinity_propagation(plda_affinity(plda, vectors, vectors)),
-            plda,
-            card,
-        )
 
     @cached_property
     def centre(self) -> FloatArray:
@@ -317,61 +258,6 @@ def _median_f0(f0: FloatArray) -> float:
 def _gender_features(vectors: Vectors, medians: FloatArray) -> FloatArray:
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.column_stack((unit * np.sqrt(unit.shape[1]), 4 * np.log(medians / UNVOICED_F0)))
-
-
-def _by_speaker(samples: list[VoiceSample]) -> list[list[VoiceSample]]:
-    groups: dict[str, list[VoiceSample]] = {}
-    for sample in samples:
-        groups.setdefault(sample.speaker, []).append(sample)
-    return [groups[name] for name in sorted(groups)]
-
-
-def _mean_voice(samples: list[VoiceSample]) -> VoiceSample:
-    """Average the recordings of a speaker; F0 becomes its percentiles."""
-    vector = np.mean([sample.vector for sample in samples], axis=0)
-    f0 = f0_percentiles(np.concatenate([sample.f0 for sample in samples]))
-    return VoiceSample(samples[0].speaker, samples[0].gender, vector, f0)
-
-
-def _without_outliers(voices: list[VoiceSample]) -> list[VoiceSample]:
-    """Leave out voices whose vector is far from the median of all vectors.
-
-    Encoders give some recordings a vector twenty times as long as others.
-    """
-    if not voices:
-        return voices
-    vectors = np.stack([voice.vector for voice in voices])
-    distances = np.linalg.norm(vectors - np.median(vectors, axis=0), axis=1)
-    limit = OUTLIER * np.median(distances)
-    return [voice for voice, distance in zip(voices, distances, strict=True) if distance <= limit]
-
-
-def _fit_plda(samples: list[VoiceSample]) -> Plda:
-    embeddings = Embeddings.of(
-        np.stack([sample.vector for sample in samples]),
-        [sample.speaker for sample in samples],
-        name="pool",
-    )
-    speakers = len(embeddings.names)
-    surplus = len(embeddings) - speakers
-    if surplus >= embeddings.dimension:
-        return Plda.fit(embeddings, lda=None)
-    return Plda.fit(embeddings, lda=max(1, min(surplus, speakers - 1)))
-
-
-def _check_genders(voices: list[VoiceSample]) -> None:
-    for voice in voices:
-        if voice.gender not in ("f", "m"):
-            raise InputError(
-                f"pool: speaker {voice.speaker!r} has no gender f or m; add it to the corpus",
-                code="missing-column",
-            )
-    for gender, noun in (("f", "women"), ("m", "men")):
-        count = sum(voice.gender == gender for voice in voices)
-        if count < MINIMUM:
-            raise TooFewError(
-                f"pool: {count} {noun}; at least {MINIMUM} of each gender are needed to hide among"
-            )
 
 
 def _check_arrays(arrays: Arrays, path: Path) -> None:

@@ -15,7 +15,8 @@ import numpy as np
 
 from sottovoce.anonymise.voice.conditioning import first_recordings
 from sottovoce.anonymise.voice.frames import FIT_SECONDS, RATE
-from sottovoce.anonymise.voice.pool import Pool, PoolCard, VoiceSample
+from sottovoce.anonymise.voice.pool import Pool, PoolCard
+from sottovoce.anonymise.voice.pool_samples import VoiceSample, pool_of_samples
 from sottovoce.core.arrays import Arrays
 from sottovoce.core.errors import InputError
 from sottovoce.core.step_cache import Codec, Step, StepCache
@@ -83,7 +84,7 @@ def build_pool(
         samples += [VoiceSample(speaker, gender, vector, f0) for vector, f0 in recordings]
         if progress:
             progress(count, len(speakers))
-    pool = _renumbered(Pool.from_samples(samples, [], PoolCard(encoder.card, corpus.name, licence)))
+    pool = _renumbered(pool_of_samples(samples, [], PoolCard(encoder.card, corpus.name, licence)))
     pool.save(path)
     shutil.rmtree(parts, ignore_errors=True)
     return pool
