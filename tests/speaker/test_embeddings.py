@@ -11,7 +11,8 @@ from error_codes import raises_code
 
 from sottovoce.core.errors import InputError
 from sottovoce.speaker import Cosine, Embeddings, Euclidean, LinkageFunction, speaker_means
-from sottovoce.speaker.embeddings import BLOCK, add_by_speaker, enrolment_models
+from sottovoce.speaker.averages import add_by_speaker, enrolment_models
+from sottovoce.speaker.embeddings import BLOCK
 from sottovoce.speaker.readers import read_embeddings
 
 RNG = np.random.default_rng(0)

@@ -16,14 +16,13 @@ from sottovoce.core.errors import InputError, SottovoceError, UsageError
 from sottovoce.core.types import Audio, Vector
 from sottovoce.speaker import encoders
 from sottovoce.speaker.encoders import (
-    HF_WEIGHTS,
-    HuggingFaceEncoder,
     OnnxEncoder,
     WithoutPauses,
     campplus,
     make_encoder,
     prepare,
 )
+from sottovoce.speaker.hugging_face import HF_WEIGHTS, HuggingFaceEncoder
 
 
 def voice(pitch: float, seconds: float = 2.0, rate: int = 16000, seed: int = 0) -> Audio:

@@ -21,12 +21,13 @@ from sottovoce.core.files import write_bytes
 from sottovoce.core.types import FloatArray, IntArray, Names, Vectors
 from sottovoce.corpus.trials import TrialList
 from sottovoce.measure.scores import Scores, Speakers
-from sottovoce.speaker.embeddings import (
-    Embeddings,
+from sottovoce.speaker.averages import (
+    add_by_speaker,
     enrolment_models,
     refuse_cancelled,
     speaker_means,
 )
+from sottovoce.speaker.embeddings import Embeddings
 from sottovoce.speaker.linkage_functions import LinkageFunction
 
 Over = Literal["model", "mean", "max", "utterance"]
@@ -190,7 +191,7 @@ def _score_recordings(
     )
     _check_size(len(names), len(trial))
     sums = np.zeros((len(names), enrol.dimension))
-    np.add.at(sums, recording, enrol.vectors)
+    add_by_speaker(sums, enrol.vectors, recording)
     means = (sums / draws[:, None]).astype(np.float32)
     refuse_cancelled(means, enrol.vectors[first], names, enrol.origin)
     counts = np.ones(len(names), np.int64)

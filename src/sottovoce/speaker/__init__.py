@@ -1,6 +1,7 @@
 """Speaker embeddings and the linkage functions that compare them."""
 
-from sottovoce.speaker.embeddings import Embeddings, speaker_means
+from sottovoce.speaker.averages import speaker_means
+from sottovoce.speaker.embeddings import Embeddings
 from sottovoce.speaker.linkage_functions import Cosine, Euclidean, LinkageFunction, recentred
 from sottovoce.speaker.plda import Plda
 

@@ -11,18 +11,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from importlib import import_module
 from importlib.resources import files
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 
-from sottovoce.core.errors import InputError, SottovoceError, first_line
+from sottovoce.core.errors import InputError, first_line
 from sottovoce.core.onnx_networks import OnnxNetwork, checked_sha256, load_network
 from sottovoce.core.records import Json, JsonObject, Record, optional
 from sottovoce.core.registry import Registry
@@ -37,8 +35,6 @@ PADDED_SECONDS = 0.5
 """Shorter recordings are repeated up to this length."""
 PIECE_SECONDS = 60.0
 """Longer recordings are divided into pieces of about this length, whose vectors are averaged."""
-HF_WEIGHTS = "model.safetensors"
-"""The only format of Hugging Face weights that is read: the older one can run code on loading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +149,9 @@ class OnnxEncoder:
         rate : int, default 16000
             Samples per second.
         """
-        pieces = _pieces(prepare(audio, rate))
-        sums = [self.run(features(piece)[None])[0] * len(piece) for piece in pieces]
-        return _finite(np.sum(sums, axis=0) / sum(map(len, pieces)))
+        parts = pieces(prepare(audio, rate))
+        sums = [self.run(features(part)[None])[0] * len(part) for part in parts]
+        return finite(np.sum(sums, axis=0) / sum(map(len, parts)))
 
     def run(self, banks: Features) -> Features:
         """Run the network on a batch.
@@ -255,111 +251,32 @@ def features(audio: Audio) -> Features:
     return np.asarray(banks - banks.mean(axis=0), np.float32)
 
 
-def _pieces(audio: Audio) -> list[Audio]:
+def pieces(audio: Audio) -> list[Audio]:
+    """Divide a long recording into pieces of about a minute.
+
+    Parameters
+    ----------
+    audio : array of float32
+        Samples at 16 kHz.
+    """
     count = max(1, round(len(audio) / (PIECE_SECONDS * RATE)))
     return np.array_split(audio, count)
 
 
-def _finite(vector: Vector) -> Vector:
+def finite(vector: Vector) -> Vector:
+    """Return a vector as float32; refuse one that is not finite.
+
+    Parameters
+    ----------
+    vector : array of float
+        What an encoder gave.
+    """
     if not np.isfinite(vector).all():
         raise InputError(
             "the encoder gave a vector that is not finite; leave the recording out",
             code="not-finite",
         )
     return np.asarray(vector, np.float32)
-
-
-class _Tensor(Protocol):
-    def numpy(self) -> Vector: ...
-
-
-class _Output(Protocol):
-    embeddings: Sequence[_Tensor]
-
-
-class _Config(Protocol):
-    xvector_output_dim: int
-
-
-class _Extractor(Protocol):
-    def __call__(
-        self, audio: Audio, *, sampling_rate: int, return_tensors: str
-    ) -> Mapping[str, _Tensor]: ...
-
-
-class _Model(Protocol):
-    config: _Config
-
-    def __call__(self, **inputs: _Tensor) -> _Output: ...
-
-
-class HuggingFaceEncoder:
-    """A model for speaker verification (WavLM, Wav2Vec2 … ``ForXVector``) in a local folder.
-
-    Parameters
-    ----------
-    folder : Path
-        Holds ``model.safetensors``, the configuration and that of the feature extractor.
-    sha256 : str, optional
-        SHA-256 that the weights must have.
-    """
-
-    trained_on: frozenset[str] = frozenset()
-    """Unknown."""
-
-    def __init__(self, folder: Path, *, sha256: str | None = None) -> None:
-        for package in ("transformers", "torch"):
-            if find_spec(package) is None:
-                raise SottovoceError(
-                    f"hf:{folder} needs the package {package}: pip install transformers torch",
-                    code="missing-extra",
-                )
-        self.folder = folder
-        self._sha256 = checked_sha256(folder / HF_WEIGHTS, sha256)
-
-    @cached_property
-    def _loaded(self) -> tuple[_Extractor, _Model]:
-        package = import_module("transformers")
-        options = {"local_files_only": True, "trust_remote_code": False}
-        try:
-            extractor = package.AutoFeatureExtractor.from_pretrained(self.folder, **options)
-            model = package.AutoModelForAudioXVector.from_pretrained(
-                self.folder, use_safetensors=True, **options
-            )
-        except (OSError, ValueError, ImportError) as error:
-            reason = first_line(error)
-            raise InputError(
-                f"{self.folder}: no model for speaker verification ({reason})", code="damaged"
-            ) from None
-        return extractor, model.eval()
-
-    @property
-    def card(self) -> EncoderCard:
-        """Made up from the name of the folder."""
-        dimension = int(self._loaded[1].config.xvector_output_dim)
-        name = self.folder.resolve().name
-        return EncoderCard(name, dimension, "as its folder's", f"hf:{name}", self._sha256)
-
-    def embed(self, audio: Audio, rate: int = RATE) -> Vector:
-        """Embed a recording.
-
-        Parameters
-        ----------
-        audio : array of float32
-            Samples of one channel, at least 0.1 s and not silent.
-        rate : int, default 16000
-            Samples per second.
-        """
-        import torch
-
-        extractor, model = self._loaded
-        vectors, weights = [], []
-        for piece in _pieces(prepare(audio, rate)):
-            inputs = extractor(piece, sampling_rate=RATE, return_tensors="pt")
-            with torch.inference_mode():
-                vectors.append(model(**inputs).embeddings[0].numpy())
-            weights.append(len(piece))
-        return _finite(np.average(vectors, axis=0, weights=weights))
 
 
 CAMPPLUS = EncoderCard(
@@ -398,5 +315,7 @@ def make_encoder(name: str = "campplus", *, sha256: str | None = None) -> Encode
     if name.endswith(".onnx"):
         return OnnxEncoder(Path(name), sha256=sha256)
     if name.startswith("hf:"):
+        from sottovoce.speaker.hugging_face import HuggingFaceEncoder
+
         return HuggingFaceEncoder(Path(name.removeprefix("hf:")), sha256=sha256)
     return ENCODERS[name]()

@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 
 from sottovoce.core.errors import TooFewError
 from sottovoce.core.types import FloatArray, IntArray, Vectors
+from sottovoce.speaker.averages import speaker_means
 from sottovoce.speaker.blocks import Block, block_columns
 from sottovoce.speaker.concatenation import select_block
-from sottovoce.speaker.embeddings import Embeddings, speaker_means
+from sottovoce.speaker.embeddings import Embeddings
 from sottovoce.speaker.judging import FOLDS, judging_halves, speaker_folds
 from sottovoce.speaker.linkage_functions import Counts, LinkageFunction
 

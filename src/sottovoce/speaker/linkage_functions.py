@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from sottovoce.core.errors import TooFewError
 from sottovoce.core.types import FloatArray, IntArray, Vectors
-from sottovoce.speaker.embeddings import Embeddings, speaker_means
+from sottovoce.speaker.averages import speaker_means
+from sottovoce.speaker.embeddings import Embeddings
 from sottovoce.speaker.plda_training import shrunk_covariance
 
 Counts = IntArray | int

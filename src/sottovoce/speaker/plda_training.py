@@ -14,7 +14,8 @@ import scipy
 
 from sottovoce.core.errors import InputError
 from sottovoce.core.types import FloatArray, IntArray, Vectors
-from sottovoce.speaker.embeddings import Embeddings, add_by_speaker, blocks
+from sottovoce.speaker.averages import add_by_speaker
+from sottovoce.speaker.embeddings import Embeddings, blocks
 
 RIDGE = 1e-6
 """Added to the variances within speakers, as a share of their mean, so that nothing is divided by

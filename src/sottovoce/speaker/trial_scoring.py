@@ -15,7 +15,8 @@ import numpy as np
 from sottovoce.core.errors import InputError, TooFewError, first_few
 from sottovoce.core.types import FloatArray, IntArray, Names, Vectors
 from sottovoce.corpus.trials import TrialList
-from sottovoce.speaker.embeddings import Embeddings, refuse_cancelled
+from sottovoce.speaker.averages import refuse_cancelled
+from sottovoce.speaker.embeddings import Embeddings
 from sottovoce.speaker.leakage import shared_recordings
 from sottovoce.speaker.linkage_functions import LinkageFunction
 
