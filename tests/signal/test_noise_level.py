@@ -1,4 +1,4 @@
-"""WADA-SNR finds the ratio that was mixed, and speech activity the pauses."""
+"""WADA-SNR finds the ratio that was mixed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pytest
 from scipy import special
 
 from sottovoce.signal.noise_level import _table, wada_snr
-from sottovoce.signal.speech_activity import active_speech, speech_seconds
 
 
 @pytest.mark.parametrize("ratio", [0.0, 10.0, 20.0, 40.0])
@@ -34,13 +33,3 @@ def test_scale_and_silence_do_not_matter() -> None:
     assert wada_snr(speech) == pytest.approx(wada_snr(speech * 7), abs=1e-6)
     assert wada_snr(np.concatenate((speech, np.zeros(9000)))) == wada_snr(speech)
     assert wada_snr(np.zeros(100)) == 100.0
-
-
-def test_pauses_are_no_speech() -> None:
-    rng = np.random.default_rng(3)
-    loud = rng.normal(0, 0.1, 32_000).astype(np.float32)
-    quiet = rng.normal(0, 1e-4, 32_000).astype(np.float32)
-    active = active_speech(np.concatenate((quiet, loud, quiet)))
-    assert active[205:395].all() and not active[:190].any() and not active[410:].any()
-    assert speech_seconds(np.concatenate((quiet, loud, quiet))) == pytest.approx(2.0, abs=0.1)
-    assert speech_seconds(np.zeros(100, np.float32)) == 0.0

@@ -23,9 +23,11 @@ from sottovoce.core.types import Progress
 from sottovoce.corpus.audio import load_audio
 from sottovoce.corpus.manifest import write_manifest
 from sottovoce.corpus.utterance import Corpus, Utterance
+from sottovoce.signal.level import SHIFT, speech_frames
 from sottovoce.signal.noise_level import wada_snr
-from sottovoce.signal.speech_activity import speech_seconds
 
+RATE = 16_000
+"""Sample rate in Hz at which recordings are heard."""
 RECORD = "selection.json"
 """File with limits and counts of a selection."""
 
@@ -133,10 +135,11 @@ def measure_speech(
 
 def _amount(utterance: Utterance) -> SpeechAmount | None:
     try:
-        audio = load_audio(utterance)
+        audio = load_audio(utterance, RATE)
     except InputError:
         return None
-    return SpeechAmount(utterance, speech_seconds(audio), wada_snr(audio))
+    seconds = float(speech_frames(audio, RATE).sum()) * SHIFT
+    return SpeechAmount(utterance, seconds, wada_snr(audio))
 
 
 def select_speakers(
