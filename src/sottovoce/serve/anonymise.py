@@ -193,6 +193,29 @@ def _pool_path(request: Request, name: str | None) -> str | None:
     return None if name is None else settings.pool(name)
 
 
+def _text_job(
+    lang: Language = "en",
+    strategy: Strategy = "full",
+    tau: Caution = 0.95,
+    scope: Scope = "document",
+    p: Probability = 1.0,
+    tagger: TaggerName = None,
+    kind: TextKind = None,
+    seed: Seed = None,
+) -> TextJob:
+    """The parameters of the routes that anonymise texts."""
+    return TextJob(
+        lang=lang,
+        strategy=strategy,
+        tau=tau,
+        scope=scope,
+        p=p,
+        tagger=tagger,
+        kind=kind,
+        seed=seed,
+    )
+
+
 @router.post(
     "/v1/anonymise/text",
     dependencies=_KNOWN_PARAMETERS,
@@ -204,28 +227,8 @@ def _pool_path(request: Request, name: str | None) -> str | None:
     ),
     openapi_extra=describe_body("text/plain", "The text in UTF-8."),
 )
-async def anonymise_text(
-    request: Request,
-    lang: Language = "en",
-    strategy: Strategy = "full",
-    tau: Caution = 0.95,
-    scope: Scope = "document",
-    p: Probability = 1.0,
-    tagger: TaggerName = None,
-    kind: TextKind = None,
-    seed: Seed = None,
-) -> Response:
+async def anonymise_text(request: Request, job: Annotated[TextJob, Depends(_text_job)]) -> Response:
     """Find private words and replace them."""
-    job = TextJob(
-        lang=lang,
-        strategy=strategy,
-        tau=tau,
-        scope=scope,
-        p=p,
-        tagger=tagger,
-        kind=kind,
-        seed=seed,
-    )
     return await run_job(request, job, [await read_body(request)])
 
 
@@ -239,27 +242,9 @@ async def anonymise_text(
     openapi_extra=describe_form(text="The text in UTF-8.", decisions=_DECISIONS),
 )
 async def anonymise_reviewed_text(
-    request: Request,
-    lang: Language = "en",
-    strategy: Strategy = "full",
-    tau: Caution = 0.95,
-    scope: Scope = "document",
-    p: Probability = 1.0,
-    tagger: TaggerName = None,
-    kind: TextKind = None,
-    seed: Seed = None,
+    request: Request, job: Annotated[TextJob, Depends(_text_job)]
 ) -> Response:
     """Find private words, apply the decisions of a review, and replace what is left."""
-    job = TextJob(
-        lang=lang,
-        strategy=strategy,
-        tau=tau,
-        scope=scope,
-        p=p,
-        tagger=tagger,
-        kind=kind,
-        seed=seed,
-    )
     return await run_job(request, job, await read_form(request, "text", "decisions"))
 
 

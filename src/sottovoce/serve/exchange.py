@@ -10,6 +10,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from fastapi import Request
+from fastapi.dependencies.models import Dependant
 from pydantic import BaseModel
 from starlette.formparsers import MultiPartParser
 from starlette.requests import ClientDisconnect
@@ -138,11 +139,17 @@ def refuse_unknown_parameters(request: Request) -> None:
         If a parameter is unknown (``unknown-name``) or given twice (``repeated``).
     """
     refuse_repeated_parameters(request)
-    known = [parameter.alias for parameter in request.scope["route"].dependant.query_params]
+    known = _query_parameters(request.scope["route"].dependant)
     for name in request.query_params:
         if name not in known:
             line = did_you_mean("parameter", name, known) if known else "there are no parameters"
             raise UsageError(line, code="unknown-name")
+
+
+def _query_parameters(dependant: Dependant) -> list[str]:
+    """Names of the query parameters of a route and of what it depends on."""
+    inherited = [name for part in dependant.dependencies for name in _query_parameters(part)]
+    return [*(parameter.alias for parameter in dependant.query_params), *inherited]
 
 
 def refuse_repeated_parameters(request: Request) -> None:
