@@ -92,13 +92,14 @@ def command(
 
 def _lines(path: Path) -> Iterator[str]:
     """Lines of a text with their ends, as they are."""
+    from sottovoce.core.files import check_exists
+
+    check_exists(path)
     try:
         with path.open(encoding="utf-8", newline="\n") as file:
             yield from file
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})", code="unreadable") from None
     except UnicodeDecodeError:
-        raise InputError(f"{path}: not UTF-8; convert it", code="unreadable") from None
+        raise InputError(f"{path}: not UTF-8; save it as UTF-8", code="not-utf8") from None
 
 
 def _write_candidates(

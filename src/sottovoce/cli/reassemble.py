@@ -16,7 +16,7 @@ from sottovoce.cli.options import (
     stage_bar,
     write_json,
 )
-from sottovoce.core.errors import InputError, UsageError
+from sottovoce.core.errors import UsageError
 
 if TYPE_CHECKING:
     from sottovoce.attack.text.reassembly import Reassembly
@@ -51,6 +51,7 @@ MEASURES = ("d_sys", "d_sys_corrected", "eer", "min_cllr", "d_ece", "worst_case_
     metavar="FILE.arpa",
     help="Write the trained model.",
 )
+@click.option("--lang", default="en", show_default=True, help="Language of the texts.")
 @click.option(
     "--words",
     type=click.IntRange(2),
@@ -72,6 +73,7 @@ def command(
     train: Path | None,
     model_path: Path | None,
     save_model: Path | None,
+    lang: str,
     words: int,
     candidates: int,
     interval: float,
@@ -95,8 +97,8 @@ def command(
     )
     from sottovoce.measure import measure_scores
 
-    documents = _read_lines(text)
-    model = _model(train, model_path)
+    documents = _documents(text, lang)
+    model = _model(train, model_path, lang)
     if save_model is not None:
         write_arpa(model, save_model)
     slices = make_slices(documents, model, words=words)
@@ -118,7 +120,7 @@ def command(
             name: {**summaries[name].to_dict(), "reassembly": found[name].to_dict()}
             for name in SLICE_SCORES
         }
-        origin = provenance(inputs, words=words, candidates=candidates, seed=seed)
+        origin = provenance(inputs, lang=lang, words=words, candidates=candidates, seed=seed)
         write_json({"slices": len(slices), "scores": scores, "provenance": origin}, json_to)
     if json_to != "-":
         click.echo(f"{len(slices):,} slices of {words} words")
@@ -150,12 +152,12 @@ def _ends(estimate: Estimate, *, percent: bool = False) -> str:
     return f"{estimate.value:{style}} ({estimate.low:{style}} to {estimate.high:{style}})"
 
 
-def _model(train: Path | None, model_path: Path | None) -> TrigramModel:
+def _model(train: Path | None, model_path: Path | None, lang: str) -> TrigramModel:
     from sottovoce.attack.text.arpa import read_arpa
     from sottovoce.attack.text.trigrams import train_trigrams
 
     if train is not None and model_path is None:
-        return train_trigrams(_read_lines(train))
+        return train_trigrams(_documents(train, lang))
     if model_path is not None and train is None:
         return read_arpa(model_path)
     raise UsageError(
@@ -164,14 +166,9 @@ def _model(train: Path | None, model_path: Path | None) -> TrigramModel:
     )
 
 
-def _read_lines(path: Path) -> list[list[str]]:
-    """Words of each line, in lower case and without punctuation."""
-    from sottovoce.attack.text.trigrams import plain_words
+def _documents(path: Path, lang: str) -> list[list[str]]:
+    """Words of each line, in one spelling."""
+    from sottovoce.asr.normalise import normalise
+    from sottovoce.corpus.reading import numbered_lines
 
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})", code="unreadable") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: not UTF-8; convert it", code="unreadable") from None
-    return [plain_words(line) for line in lines if line.strip()]
+    return [normalise(line, lang).split() for _, line in numbered_lines(path)]

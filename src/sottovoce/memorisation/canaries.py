@@ -25,6 +25,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from sottovoce.anonymise.keys import Secret
 from sottovoce.core.errors import InputError, first_line
 from sottovoce.core.records import Record
+from sottovoce.corpus.reading import read_text
 
 BLANK = "{}"
 LARGEST_SPACE = 10_000_000
@@ -116,13 +117,11 @@ def read_specs(path: Path) -> tuple[CanarySpec, ...]:
     Raises
     ------
     InputError
-        ``unreadable``, ``not-yaml``, ``bad-specification`` or ``duplicate-id``.
+        ``not-yaml``, ``bad-specification`` or ``duplicate-id``.
     """
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})", code="unreadable") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        content = yaml.safe_load(read_text(path))
+    except yaml.YAMLError as error:
         raise InputError(f"{path}: not YAML ({first_line(error)})", code="not-yaml") from None
     if not isinstance(content, list) or not content:
         raise InputError(

@@ -12,6 +12,7 @@ from sottovoce.attack.text.trigrams import ORDER, UNKNOWN, NgramTable, TrigramMo
 from sottovoce.core.errors import InputError
 from sottovoce.core.files import atomic_file
 from sottovoce.core.types import IntArray
+from sottovoce.corpus.reading import read_text
 
 LN10 = math.log(10)
 
@@ -58,14 +59,10 @@ def read_arpa(path: Path) -> TrigramModel:
     Raises
     ------
     InputError
-        ``unreadable``, or ``damaged`` with the line that is no n-gram of the vocabulary.
+        ``damaged`` with the line that is no n-gram, and those of
+        :func:`~sottovoce.corpus.reading.read_text`.
     """
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})", code="unreadable") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: not UTF-8; no ARPA file", code="unreadable") from None
+    lines = read_text(path).splitlines()
     entries = _entries(lines, path)
     words = tuple(entry[0][0] for entry in entries[0])
     if UNKNOWN not in words:

@@ -6,7 +6,6 @@ ARPA files: those of n-grams that were seen, and for each context the weight of 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -20,7 +19,6 @@ from sottovoce.core.types import FloatArray, IntArray
 
 UNKNOWN, START, END = "<unk>", "<s>", "</s>"
 ORDER = 3
-_WORD = re.compile(r"\w+(?:['’]\w+)*")
 _START = 1
 """Place of the start of a sentence in the vocabulary."""
 NEVER = 1e-99
@@ -113,20 +111,6 @@ class TrigramModel:
         for word in words[1:]:
             keys = keys * len(self.words) + word
         return keys
-
-
-def plain_words(text: str) -> list[str]:
-    """Split text into words in lower case; punctuation is left out, apostrophes stay.
-
-    >>> plain_words("Ann's dog -- it barks!")
-    ["ann's", 'dog', 'it', 'barks']
-
-    Parameters
-    ----------
-    text : str
-        Any text.
-    """
-    return _WORD.findall(text.lower())
 
 
 def train_trigrams(sentences: Iterable[Sequence[str]], *, least: int = 2) -> TrigramModel:
