@@ -14,7 +14,7 @@ from signals import harmonics, noise, tone
 
 from sottovoce.core.errors import InputError, SottovoceError, UsageError
 from sottovoce.core.types import Audio, Vector
-from sottovoce.speaker import encoders
+from sottovoce.speaker import encoders, hugging_face
 from sottovoce.speaker.encoders import (
     OnnxEncoder,
     WithoutPauses,
@@ -247,7 +247,7 @@ def test_other_weights_in_a_folder_are_noticed(folder: Path, tmp_path: Path) -> 
 def test_a_missing_package_is_named_with_the_line_to_type(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(encoders, "find_spec", lambda _: None)
+    monkeypatch.setattr(hugging_face, "find_spec", lambda _: None)
     with raises_code("missing-extra") as caught:
         make_encoder(f"hf:{tmp_path}")
     assert "pip install transformers torch" in str(caught.value)

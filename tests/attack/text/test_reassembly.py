@@ -125,11 +125,16 @@ def _read(text: str) -> TrigramModel:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "\\data\\\n\\1-grams:\nx a\n\\end\\\n", "\\1-grams:\n-1\n", "\\4-grams:\n-1 a b c d\n"],
+    ["\\data\\\n\\1-grams:\nx a\n\\end\\\n", "\\1-grams:\n-1\n", "\\4-grams:\n-1 a b c d\n"],
 )
 def test_damaged_models(text: str) -> None:
     with raises_code("damaged", InputError):
         _read(text)
+
+
+def test_an_empty_model() -> None:
+    with raises_code("empty", InputError):
+        _read("")
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
