@@ -4,6 +4,7 @@
     uv run python benchmarks/interval_coverage.py --row "20 speakers, EER 4 %" --sets 100
     uv run python benchmarks/interval_coverage.py --list
     uv run python benchmarks/interval_coverage.py --table            # what is done so far
+    uv run python benchmarks/interval_coverage.py --write docs/intervals.md
 
 A row that is finished is written to ``--folder`` and not computed again. For each measure the table
 has the share of sets whose interval held the true value and, in brackets, the misses in which more
@@ -21,13 +22,16 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from documents import write_block
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from sottovoce.core.records import dump_json
 from sottovoce.measure import Scores, Speakers, measure_scores
 from sottovoce.measure.catalogue import MEASURES
+from sottovoce.measure.intervals import Interval, share_interval
 from sottovoce.measure.reidentification import reidentify
+from sottovoce.measure.reidentification_intervals import rank_interval
 from sottovoce.measure.reidentification_settings import ReidentificationSettings
 from sottovoce.speaker import Embeddings
 
@@ -63,6 +67,7 @@ TABLES = {
     "withheld": (EVIDENCE_MEASURES, POINT_MEASURES),
     "calibration error": ((DEV_PAV,),),
     "re-identification": (CURVES,),
+    "unlike speakers": (("mean rank", "share"),),
 }
 """Columns of the tables of each group of rows."""
 HELD = 0.92
@@ -216,12 +221,65 @@ def reidentification_row(speakers: int, evidence: float) -> Row:
         }
 
     def truth() -> dict[str, float]:
-        enrol, trial = embeddings(np.random.default_rng(1), 1500, 10, evidence)
+        enrol, trial = embeddings(np.random.default_rng(1), 4000, 10, evidence)
         result = reidentify(enrol, trial, settings=settings)
         return {name: point.value for name in CURVES for point in result.curve(name)}
 
     name = f"{speakers} speakers, voices of strength {evidence:g}"
     return Row(name, "re-identification", ranges, truth, RANKS.__contains__)
+
+
+# ------------------------------------------------------------------- means over unlike speakers
+
+POPULATION = 101
+EXPOSED = 0.1
+"""Share of the speakers who are unlike the others."""
+SHARE, MEAN_RANK = "share", "mean rank"
+
+
+def places_of_speakers(
+    rng: np.random.Generator, speakers: int, *, hidden: bool
+) -> NDArray[np.float64]:
+    """Mean places of five trials a speaker: how many of the others, as a share, rank before.
+
+    Either one speaker in ten ranks anywhere and the others near the top, or one in ten ranks first
+    and the others anywhere.
+    """
+    anywhere = (rng.random(speakers) < EXPOSED) == hidden
+    near_top = rng.beta(1, 30, (speakers, 5)) if hidden else np.zeros((speakers, 5))
+    places = np.where(anywhere[:, None], rng.random((speakers, 5)), near_top)
+    return np.asarray(places.mean(axis=1))
+
+
+def rank_row(speakers: int, *, hidden: bool) -> Row:
+    usual = 1 / 31 if hidden else 1 / 2
+    exposed = 1 / 2 if hidden else 0.0
+    true_rank = 1 + (POPULATION - 1) * (EXPOSED * exposed + (1 - EXPOSED) * usual)
+    interval = rank_interval(POPULATION)
+
+    def ranges(rng: np.random.Generator, _: int) -> Ranges:
+        places = places_of_speakers(rng, speakers, hidden=hidden)
+        return {MEAN_RANK: ends_of(interval(1 + (POPULATION - 1) * places, 0.95))}
+
+    kind = "anywhere, the others near the top" if hidden else "first, the others anywhere"
+    name = f"{speakers} speakers, one in ten ranks {kind}"
+    return Row(name, "unlike speakers", ranges, lambda: {MEAN_RANK: true_rank}, lambda _: True)
+
+
+def share_row(speakers: int) -> Row:
+    """Shares such as Linkability: one speaker in ten is nearly always found, the others rarely."""
+
+    def ranges(rng: np.random.Generator, _: int) -> Ranges:
+        found = np.where(rng.random(speakers) < EXPOSED, 0.9, 0.05)
+        return {SHARE: ends_of(share_interval(rng.binomial(5, found) / 5, 0.95))}
+
+    name = f"{speakers} speakers, one in ten found nearly always"
+    truth = {SHARE: EXPOSED * 0.9 + (1 - EXPOSED) * 0.05}
+    return Row(name, "unlike speakers", ranges, lambda: truth, lambda _: False)
+
+
+def ends_of(interval: Interval) -> tuple[float, float]:
+    return interval.low, interval.high
 
 
 # --------------------------------------------------------------------------------------- rows
@@ -268,6 +326,10 @@ def rows() -> Iterator[Row]:
     yield dev_pav_row("100 + 2000 trials, d′ = 1", independent_trials(100, 2000, Mixture(distance)))
     for speakers, evidence in ((20, 0.0), (20, 0.4), (20, 1.0), (60, 0.4)):
         yield reidentification_row(speakers, evidence)
+    for speakers in (5, 10, 20, 60):
+        yield rank_row(speakers, hidden=True)
+        yield rank_row(speakers, hidden=False)
+        yield share_row(speakers)
 
 
 # ---------------------------------------------------------------------------------- computing
@@ -305,18 +367,22 @@ def cell(share: list[float]) -> str:
     return f"{held:g} ({more:g}, {less:g})"
 
 
-def print_tables(folder: Path) -> None:
+def tables(folder: Path) -> str:
     """The tables of each group, in the order of the rows, of what is done."""
-    known = {row.name: row for row in rows()}
+    order = [row.name for row in rows()]
     done = [json.loads(path.read_text()) for path in folder.glob("*.json")]
-    done.sort(key=lambda content: list(known).index(content["row"]))
-    for group, tables in TABLES.items():
-        for names in tables:
-            print(f"\n| {group} | sets | " + " | ".join(names) + " |")
-            print("|---|---|" + "---|" * len(names))
-            for content in done:
-                if content["group"] == group:
-                    print(table_row(content["row"], content["sets"], content["shares"], names))
+    done.sort(key=lambda content: order.index(content["row"]))
+    lines = []
+    for group, columns in TABLES.items():
+        for names in columns:
+            lines += ["", f"| {group} | sets | " + " | ".join(names) + " |"]
+            lines.append("|---|---|" + "---|" * len(names))
+            lines += [
+                table_row(content["row"], content["sets"], content["shares"], names)
+                for content in done
+                if content["group"] == group
+            ]
+    return "\n".join(lines[1:]) + "\n"
 
 
 def table_row(
@@ -336,9 +402,13 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=Path("interval-coverage"))
     parser.add_argument("--list", action="store_true", help="print the names of the rows")
     parser.add_argument("--table", action="store_true", help="print the tables of what is done")
+    parser.add_argument("--write", type=Path, help="put the tables into this document")
     arguments = parser.parse_args()
+    if arguments.write:
+        write_block(arguments.write, "coverage", tables(arguments.folder))
+        return
     if arguments.table:
-        print_tables(arguments.folder)
+        print(tables(arguments.folder), end="")
         return
     for row in rows():
         if arguments.list:

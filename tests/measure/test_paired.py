@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from paired_systems import paired_systems
-from scipy.stats import norm, studentized_range, t
+from scipy.stats import studentized_range, t
 
 from sottovoce.findings import Comparison, PairedDifference
 from sottovoce.measure import Scores, Speakers, compare_scores, measure_scores, pair_sets
@@ -384,23 +384,28 @@ def test_simultaneous_widths_of_normal_quantities() -> None:
     rng = np.random.default_rng(0)
     deviations = rng.normal(0, 1, (50_000, 3))
     errors = np.array([1.0, 2.0, 5.0])
-    # all of three independent quantities: each with confidence 0.95^(1/3)
-    factor = norm.ppf((1 + 0.95 ** (1 / 3)) / 2)
-    widths = simultaneous_half_widths(errors, deviations, 0.95, 10**6)
-    assert widths == pytest.approx(factor * errors, rel=0.02)
-    few = simultaneous_half_widths(errors, deviations, 0.95, 5)
-    # tables of the studentised maximum modulus: 3 quantities, 5 degrees of freedom
-    assert few == pytest.approx(3.40 * errors, rel=0.02)
-    with_constant = simultaneous_half_widths(np.array([2.0, 0.0]), deviations[:, :2], 0.9, 50)
+    # all of three independent quantities, each with a standard error of its own
+    each = (1 + 0.95 ** (1 / 3)) / 2
+    for degrees in (5.0, 1e6):
+        widths = simultaneous_half_widths(errors, deviations, 0.95, np.full(3, degrees))
+        assert widths == pytest.approx(t.ppf(each, degrees) * errors, rel=0.02)
+    with_constant = simultaneous_half_widths(
+        np.array([2.0, 0.0]), deviations[:, :2], 0.9, np.array([50.0, 3.0])
+    )
     assert with_constant == pytest.approx([2 * t.ppf(0.95, 50), 0.0])
 
 
-def test_simultaneous_widths_of_differences_are_those_of_tukey() -> None:
+def test_simultaneous_widths_of_differences_are_a_little_wider_than_those_of_tukey() -> None:
+    """Tukey's have one standard error for all differences, ours have one each."""
     means = np.random.default_rng(0).normal(0, np.sqrt(0.5), (50_000, 4))
     pairs = [(i, j) for i in range(4) for j in range(i)]
     deviations = np.stack([means[:, i] - means[:, j] for i, j in pairs], axis=1)
-    widths = simultaneous_half_widths(np.ones(6), deviations, 0.95, 12)
-    assert widths == pytest.approx(studentized_range.ppf(0.95, 4, 12) / np.sqrt(2), rel=0.02)
+    for degrees, relative in ((1e6, 0.02), (12.0, 0.06)):
+        widths = simultaneous_half_widths(np.ones(6), deviations, 0.95, np.full(6, degrees))
+        tukey = studentized_range.ppf(0.95, 4, degrees) / np.sqrt(2)
+        bonferroni = t.ppf(1 - 0.025 / 6, degrees)
+        assert widths == pytest.approx(tukey, rel=relative)
+        assert np.all(widths < bonferroni)
 
 
 @given(seed=st.integers(0, 2**32 - 1), distance=st.floats(0, 4))

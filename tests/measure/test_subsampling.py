@@ -34,7 +34,10 @@ def test_a_share_of_mated_trials_has_the_standard_error_of_a_mean_over_speakers(
     shares = [(scores.mated < 0.5).reshape(25, 10).mean(axis=1) for scores in sets]
     expected = np.std(shares[0] - shares[1], ddof=1) / 5
     deviating = deviations(sets, "fnmr_at_0.5")
-    assert deviating.errors([(0, 1)], 0) == pytest.approx([expected], rel=0.08)
+    standard = deviating.errors([(0, 1)], 0, 24)
+    assert standard.errors == pytest.approx([expected], rel=0.08)
+    # 24 of the speakers and 799 of the subsamples, since there is no noise of pairs
+    assert standard.degrees == pytest.approx([1 / (1 / 24 + 1 / 799)])
     assert np.ptp(deviating.pairs) < 1e-12
 
 
@@ -43,7 +46,8 @@ def test_trials_are_left_out_where_speakers_are_unknown() -> None:
     differ = (sets[0].mated < 0.5).astype(float) - (sets[1].mated < 0.5)
     deviating = deviations(sets, "fnmr_at_0.5")
     expected = differ.std(ddof=1) / np.sqrt(len(differ))
-    assert deviating.errors([(0, 1)], 0) == pytest.approx([expected], rel=0.08)
+    standard = deviating.errors([(0, 1)], 0, len(differ) - 1)
+    assert standard.errors == pytest.approx([expected], rel=0.08)
     assert len(deviating.pairs) == 0
 
 
@@ -107,3 +111,54 @@ def test_a_thinned_tally_keeps_costs_and_counts_in_proportion() -> None:
     assert squares is not None
     spread = np.sqrt((squares / tally.n_nonmated - mean_cost**2) / tally.n_nonmated)
     assert costs.std() == pytest.approx(spread * np.sqrt(0.4 / 0.6), rel=0.15)
+
+
+def normal_deviations(variance: float, noise: float, least_share: float) -> Deviations:
+    """Two sets, of which the second is constant, with given variances of the first."""
+    rng = np.random.default_rng(0)
+    sides = []
+    for size, wanted in ((200, variance), (100, noise)):
+        column = rng.normal(0, 1, size)
+        column *= np.sqrt(wanted) / column.std(ddof=1)
+        sides.append(np.stack((column, np.zeros(size)), axis=1)[..., None])
+    return Deviations(*sides, least_share=least_share)
+
+
+def test_a_difference_of_variances_has_the_degrees_of_satterthwaite() -> None:
+    standard = normal_deviations(3.0, 1.0, 0.25).errors([(0, 1)], 0, 19)
+    assert standard.errors == pytest.approx([np.sqrt(2)])
+    assert standard.degrees == pytest.approx([4 / (4 / 19 + 9 / 199 + 1 / 99)])
+
+
+def test_no_more_than_all_is_taken_for_noise_of_pairs() -> None:
+    standard = normal_deviations(3.0, 2.9, 0.25).errors([(0, 1)], 0, 19)
+    assert standard.errors == pytest.approx([np.sqrt(0.75)])
+    assert standard.degrees == pytest.approx([1 / (1 / 19 + 1 / 199)])
+    constant = normal_deviations(0.0, 0.0, 0.25).errors([(0, 1)], 0, 19)
+    assert constant.errors == pytest.approx([0.0])
+    assert constant.degrees == pytest.approx([19.0])
+
+
+def test_subsamples_of_independent_pairs_show_their_variance_as_often_as_is_said() -> None:
+    """Scores that no speaker influences: what remains is the least share of what is shown."""
+    rng = np.random.default_rng(0)
+    (scores,) = paired_systems([1.0], speakers=30)
+    who = scores.speakers
+    assert who is not None
+    shares = []
+    for _ in range(4):
+        sets = [
+            Scores(
+                np.zeros(len(scores.mated)),
+                rng.normal(size=len(scores.nonmated)),
+                speakers=who,
+                name=str(number),
+            )
+            for number in range(2)
+        ]
+        found = deviations(sets, "fmr_at_0", 1000)
+        left_out = (found.left_out[:, 0] - found.left_out[:, 1]).var()
+        accepted = [np.mean(some.nonmated >= 0) for some in sets]
+        truth = sum(share * (1 - share) for share in accepted) / len(scores.nonmated)
+        shares.append(truth / left_out)
+    assert np.mean(shares) == pytest.approx(found.least_share, rel=0.15)

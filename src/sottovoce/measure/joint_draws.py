@@ -17,10 +17,12 @@ from sottovoce.measure.paired_draws import resample_together
 from sottovoce.measure.pairing import PairedScores
 from sottovoce.measure.quantiles import t_quantile
 from sottovoce.measure.resampling import by_speaker, enough, mated_speakers
+from sottovoce.measure.score_intervals import false_alarm_degrees
 from sottovoce.measure.scores import ScoreSource
 from sottovoce.measure.subsampling import (
     Deviations,
     pair_scale,
+    shown_pairs,
     subsample_count,
     subsample_scale,
     subsample_together,
@@ -30,7 +32,7 @@ from sottovoce.measure.summary import plan_resampling, refusal, tally_for
 from sottovoce.measure.tally import Tally
 
 _T_DRAWS = 20_000
-"""Draws of a multivariate t distribution: its 95 % quantile is then off by less than 1 %."""
+"""Draws of several correlated t: the 95 % quantile of the largest is then off by less than 1 %."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -190,6 +192,7 @@ class JointSets:
         return Deviations(
             self._scaled(drawn_values[: self.subsamples], subsample_scale),
             self._scaled(drawn_values[self.subsamples :], pair_scale),
+            least_share=1 / max(map(shown_pairs, self._paired.sets)),
         )
 
     def _scaled(
@@ -202,27 +205,32 @@ class JointSets:
         return np.asarray((values - values.mean(axis=0)) * factors[:, None])
 
 
-def degrees_of_freedom(scores: ScoreSource) -> int:
+def degrees_of_freedom(measure: Measure, scores: ScoreSource) -> float:
     """Count what an interval rests on, less one: speakers with mated trials, or trials.
 
     Parameters
     ----------
+    measure : Measure
+        At a low false-alarm rate it rests on the few trials that are false alarms.
     scores : ScoreSource
         The scores.
     """
     if by_speaker(scores):
-        return mated_speakers(scores) - 1
-    return min(len(scores.mated), scores.n_nonmated) - 1
+        units = mated_speakers(scores)
+    else:
+        units = min(len(scores.mated), scores.n_nonmated)
+    return min(units - 1.0, false_alarm_degrees(measure, scores))
 
 
 def simultaneous_half_widths(
-    errors: FloatArray, deviations: FloatArray, confidence: float, degrees: int
+    errors: FloatArray, deviations: FloatArray, confidence: float, degrees: FloatArray
 ) -> FloatArray:
     r"""Compute the half widths of intervals that hold for several quantities together.
 
     The intervals are :math:`\hat\theta_k \pm c\, s_k` with the standard errors :math:`s_k`. For one
     quantity c is the quantile of Student's t; for several it is that of the largest
-    :math:`|T_k|` of a multivariate t distribution that has their correlations.
+    :math:`|T_k|`, where the numerators have the correlations of the quantities and every standard
+    error is uncertain by itself.
 
     Parameters
     ----------
@@ -232,29 +240,30 @@ def simultaneous_half_widths(
         Deviations with the correlations of the quantities.
     confidence : float
         Between 0 and 1.
-    degrees : int
-        Degrees of freedom: speakers, or trials, less one.
+    degrees : array of float64
+        Degrees of freedom of each standard error.
 
     Returns
     -------
     array of float64
         One per quantity; 0 where the standard error is 0.
     """
-    varying = deviations[:, errors > 0]
+    varies = errors > 0
+    varying = deviations[:, varies]
     count = varying.shape[1]
     if count == 0:
         return errors
     if count == 1:
-        return np.asarray(errors * t_quantile(degrees, (1 + confidence) / 2))
+        return np.asarray(errors * t_quantile(float(degrees[varies][0]), (1 + confidence) / 2))
     correlation = np.atleast_2d(np.corrcoef(varying, rowvar=False))
-    return np.asarray(errors * _largest_t_quantile(correlation, confidence, degrees))
+    return np.asarray(errors * _largest_t_quantile(correlation, confidence, degrees[varies]))
 
 
-def _largest_t_quantile(correlation: FloatArray, confidence: float, degrees: int) -> float:
-    """Quantile of the largest absolute value of a multivariate t, from draws with a fixed seed."""
+def _largest_t_quantile(correlation: FloatArray, confidence: float, degrees: FloatArray) -> float:
+    """Quantile of the largest of several correlated |t|, from draws with a fixed seed."""
     rng = np.random.default_rng(0)
     values, vectors = np.linalg.eigh(correlation)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     normal = rng.standard_normal((_T_DRAWS, len(values)), np.float32) @ root.T.astype(np.float32)
-    spread = np.sqrt(rng.chisquare(degrees, _T_DRAWS) / degrees)
-    return float(np.quantile(np.abs(normal).max(axis=1) / spread, confidence))
+    spread = np.sqrt(rng.chisquare(degrees, normal.shape) / degrees)
+    return float(np.quantile((np.abs(normal) / spread).max(axis=1), confidence))

@@ -169,11 +169,13 @@ class _Differences:
         pairs = list(combinations(np.flatnonzero(np.isfinite(values)).tolist(), 2))
         if self.plan is None or not pairs:
             return {}
+        degrees = [degrees_of_freedom(measure, scores) for scores in self.paired.sets]
+        standard = self.deviations.errors(pairs, column, min(degrees))
         widths = simultaneous_half_widths(
-            self.deviations.errors(pairs, column),
+            standard.errors,
             self.deviations.of_differences(pairs, column),
             self.plan.confidence,
-            min(map(degrees_of_freedom, self.paired.sets)),
+            standard.degrees,
         )
         reaches = [self._reach(i, measure, column) for i in range(len(values))]
         span = measure.bounds[1] - measure.bounds[0]

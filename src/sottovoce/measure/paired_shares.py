@@ -60,7 +60,8 @@ def compare_shares(
     differences = np.stack([draws[i] - draws[j] for i, j in pairs], axis=1)
     by_speaker = np.stack([table[i] - table[j] for i, j in pairs], axis=1)
     errors = by_speaker.std(axis=0, ddof=1) / np.sqrt(len(common))
-    widths = simultaneous_half_widths(errors, by_speaker, interval, len(common) - 1)
+    degrees = np.full(len(pairs), len(common) - 1.0)
+    widths = simultaneous_half_widths(errors, by_speaker, interval, degrees)
     return tuple(
         _difference((systems[i], systems[j]), table[[i, j]], means[[i, j]], column, width, interval)
         for (i, j), column, width in zip(pairs, differences.T, widths.tolist(), strict=True)

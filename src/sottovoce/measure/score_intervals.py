@@ -141,14 +141,22 @@ def _share_interval(
 ) -> Interval:
     trials = len(scores.mated) if measure.share_of == "mated" else scores.n_nonmated
     units = mated_speakers(scores) if plan.unit == "speaker" else trials
-    degrees = min(units - 1, _degrees(measure, scores))
+    degrees = min(units - 1, false_alarm_degrees(measure, scores))
     return resampled_share_interval(
         value, draws, plan.confidence, units=units, trials=trials, degrees=degrees
     )
 
 
-def _degrees(measure: Measure, scores: ScoreSource) -> float:
-    """Two degrees of freedom a false alarm: the variance of a count is as uncertain as that."""
+def false_alarm_degrees(measure: Measure, scores: ScoreSource) -> float:
+    """Return two degrees of freedom a false alarm: the variance of a count is as uncertain as that.
+
+    Parameters
+    ----------
+    measure : Measure
+        Infinity is returned if it is not at a false-alarm rate.
+    scores : ScoreSource
+        The scores.
+    """
     rate = measure.false_alarm_rate
     return np.inf if rate is None else max(1.0, 2 * rate * scores.n_nonmated)
 

@@ -30,9 +30,7 @@ Few would show the steps of an EER rather than its spread; many would leave PAV 
 """
 TILT = 0.5
 """Pairs within either half of the speakers count as much more as pairs across count less."""
-LEAST_ERROR = 0.5
-"""Subtracting the noise of pairs leaves at least this share of a standard error."""
-MIN_SUBSAMPLES = 100
+MIN_SUBSAMPLES = 200
 """Fewest subsamples that a standard error is made of."""
 
 
@@ -48,6 +46,16 @@ def subsample_count(replicates: int) -> int:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class StandardErrors:
+    """Standard errors of some differences, and what they are worth."""
+
+    errors: FloatArray
+    degrees: FloatArray
+    """Degrees of freedom of each: fewer than speakers, since draws are few and noise of pairs is
+    subtracted."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Deviations:
     """Deviations of measures in subsamples, with the covariance that the values themselves have."""
 
@@ -55,6 +63,8 @@ class Deviations:
     """Subsamples × sets × measures: deviations where speakers, or trials, are left out."""
     pairs: NDArray[np.float64]
     """Subsamples × sets × measures: what of that is exaggerated noise of pairs of speakers."""
+    least_share: float = 0.0
+    """Share of the variance of ``left_out`` that remains if all of it is noise of pairs."""
 
     def of_differences(self, pairs: Sequence[tuple[int, int]], column: int) -> FloatArray:
         """Deviations of the differences between pairs of sets (subsamples × pairs).
@@ -68,7 +78,9 @@ class Deviations:
         """
         return _differences(self.left_out, pairs, column)
 
-    def errors(self, pairs: Sequence[tuple[int, int]], column: int) -> FloatArray:
+    def errors(
+        self, pairs: Sequence[tuple[int, int]], column: int, degrees: float
+    ) -> StandardErrors:
         """Standard errors of the differences between pairs of sets.
 
         Parameters
@@ -77,10 +89,20 @@ class Deviations:
             Numbers of the sets.
         column : int
             Number of the measure.
+        degrees : float
+            Degrees of freedom of a variance over all speakers, or trials.
         """
         variance = _variance(self.of_differences(pairs, column))
         noise = _variance(_differences(self.pairs, pairs, column))
-        return np.asarray(np.sqrt(np.maximum(variance - noise, LEAST_ERROR**2 * variance)))
+        least = self.least_share * variance
+        squares = np.maximum(variance - noise, least)
+        # Satterthwaite (1946); the least share is a multiple of one variance, so no difference
+        differs = variance - noise > least
+        drawn = _per_degree(np.where(differs, variance, squares), self.left_out)
+        drawn += _per_degree(np.where(differs, noise, 0.0), self.pairs)
+        sums = squares**2 / degrees + drawn
+        freedom = np.divide(squares**2, sums, out=np.full_like(sums, degrees), where=sums > 0)
+        return StandardErrors(np.sqrt(squares), np.maximum(freedom, 1.0))
 
 
 def _differences(
@@ -94,6 +116,11 @@ def _variance(deviations: FloatArray) -> FloatArray:
     """Variance per column; 0 if there are no rows."""
     rows = len(deviations)
     return deviations.var(axis=0, ddof=1) if rows > 1 else np.zeros(deviations.shape[1])
+
+
+def _per_degree(variance: FloatArray, deviations: NDArray[np.float64]) -> FloatArray:
+    """The square of a variance over its degrees of freedom; 0 if there are no draws."""
+    return np.asarray(variance**2 / max(len(deviations) - 1, 1))
 
 
 # -------------------------------------------------------------------------------- subsamples
@@ -291,11 +318,22 @@ def halve_speakers(speakers: int, rng: np.random.Generator) -> NDArray[np.float6
 def pair_scale(scores: ScoreSource) -> float:
     """Return by what a deviation of tilted pairs is multiplied to be what subsamples exaggerate.
 
-    Leaving d of k speakers out shows the variance of single pairs 2 + d / (k - d) times.
-
     Parameters
     ----------
     scores : ScoreSource
         The scores whose pairs are tilted.
     """
-    return float(np.sqrt(1 + 1 / subsample_scale(scores) ** 2)) / TILT
+    return float(np.sqrt(shown_pairs(scores) - 1)) / TILT
+
+
+def shown_pairs(scores: ScoreSource) -> float:
+    """Return how many times subsamples show the variance of single pairs.
+
+    It is 2 + d / (k - d) where d of k speakers are left out.
+
+    Parameters
+    ----------
+    scores : ScoreSource
+        The scores that are subsampled.
+    """
+    return 2 + 1 / subsample_scale(scores) ** 2
