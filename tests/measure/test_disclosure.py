@@ -7,9 +7,19 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sottovoce.measure import Scores, Tally, disclosure, ece_profile
-from sottovoce.measure.disclosure import FULL_DISCLOSURE, TAGS, attainable, tag_of
+from sottovoce.measure.calibration import oracle_blocks
+from sottovoce.measure.disclosure import (
+    FULL_DISCLOSURE,
+    TAGS,
+    attainable,
+    tag_of,
+    worst_case_of,
+    worst_case_of_places,
+)
 
 BOUNDARIES = {
     1.0: ("A", "B"),
@@ -156,3 +166,15 @@ def test_profile_of_one_prior() -> None:
     profile = ece_profile(Scores([1], [0]), 0.0)
     assert profile.ece.tolist() == [0.0]
     assert profile.zero_evidence.tolist() == [1.0]
+
+
+@given(few=st.integers(1, 12), more=st.integers(0, 60), seed=st.integers(0, 2**32 - 1))
+def test_the_worst_case_of_places_is_that_of_pav_on_all_scores(
+    few: int, more: int, seed: int
+) -> None:
+    many = few + more
+    places = np.sort(np.random.default_rng(seed).choice(many + few, few, replace=False))
+    everything = np.arange(many + few)
+    others = np.setdiff1d(everything, places)
+    expected = worst_case_of(oracle_blocks(Tally.of(Scores(places, others))))
+    assert worst_case_of_places(places, many) == pytest.approx(expected, rel=1e-12, abs=1e-12)

@@ -51,6 +51,48 @@ def add_pairs(
     return total
 
 
+@njit(cache=True, fastmath=True, nogil=True)
+def add_priced_pairs(
+    starts: NDArray[np.int64],
+    enrol: NDArray[np.int32],
+    trial: NDArray[np.int32],
+    prices: NDArray[np.float32],
+    weights: NDArray[np.float32],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Do the same as :func:`add_pairs`, and add up the weighted prices of all trials.
+
+    Parameters
+    ----------
+    starts, enrol, trial, weights
+        See :func:`add_pairs`.
+    prices : array of the type of the weights
+        Of each trial, in order of cells.
+
+    Returns
+    -------
+    counts : array of float64, resamples × cells
+    sums : array of float64, resamples
+        Sums within a cell have the type of the weights, sums of them are doubles.
+    """
+    columns = weights.shape[1]
+    total = np.empty((columns, len(starts) - 1), np.float64)
+    sums = np.zeros(columns, np.float64)
+    row, priced = np.empty(columns, weights.dtype), np.empty(columns, weights.dtype)
+    for c in range(len(starts) - 1):
+        row[:] = 0
+        priced[:] = 0
+        for i in range(starts[c], starts[c + 1]):
+            a, b, price = enrol[i], trial[i], prices[i]
+            for r in range(columns):
+                both = weights[a, r] * weights[b, r]
+                row[r] += both
+                priced[r] += price * both
+        for r in range(columns):
+            total[r, c] = row[r]
+            sums[r] += priced[r]
+    return total, sums
+
+
 @njit(cache=True, nogil=True)
 def pool_groups(mated: NDArray[Any], nonmated: NDArray[Any], first: NDArray[np.int64]) -> int:
     """Pool adjacent violators in place; the first k entries of the arrays are the k blocks.

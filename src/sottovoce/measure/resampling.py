@@ -32,6 +32,8 @@ MIN_TRIALS = 20
 
 Weighted = Callable[[RealArray], NDArray[np.float64]]
 """From weights (speakers × resamples) to weighted counts (resamples × cells)."""
+Priced = Callable[[RealArray], tuple[NDArray[np.float64], RealArray | None]]
+"""The same, with the sums of the weighted costs (resamples) if they are needed."""
 
 _DENSE_PAIRS = 1 << 14
 _BLOCK_TRIALS = 1 << 11
@@ -155,7 +157,7 @@ class SpeakerTallies:
         self._tally = tally
         self._mated = _one_way(tally, scores.mated, who, self._dtype)
         self._nonmated = _two_way(tally, scores.nonmated, who, self._dtype)
-        self._costs = _costs(scores, who) if tally.costs else None
+        self._mated_costs = _mated_costs(scores, who) if tally.costs else None
 
     def __call__(self, weights: IntArray | RealArray) -> list[Tally | None]:
         """Weight the tally, once for each column of weights.
@@ -171,8 +173,11 @@ class SpeakerTallies:
             One per resample; None where the weights leave no trial of one kind.
         """
         reals: RealArray = weights.astype(self._dtype)
-        mated, nonmated = _by_resample(self._mated @ reals), self._nonmated(reals)
-        costs = self._costs(reals) if self._costs else None
+        mated = _by_resample(self._mated @ reals)
+        nonmated, nonmated_costs = self._nonmated(reals)
+        costs = None
+        if self._mated_costs is not None and nonmated_costs is not None:
+            costs = (self._mated_costs @ reals, nonmated_costs)
         return _weighted_tallies(self._tally, mated, nonmated, costs)
 
     def tilted(self, signs: RealArray, tilt: float) -> list[Tally]:
@@ -192,11 +197,12 @@ class SpeakerTallies:
         """
         reals: RealArray = signs.astype(self._dtype)
         whole = self._tally
-        nonmated = whole.nonmated + tilt * self._nonmated(reals)
+        signed, signed_costs = self._nonmated(reals)
+        nonmated = whole.nonmated + tilt * signed
         costs = None
-        if self._costs and whole.costs:
+        if whole.costs and signed_costs is not None:
             mated_cost, nonmated_cost = (cost.total for cost in whole.costs)
-            totals = nonmated_cost + tilt * self._costs(reals)[1]
+            totals = nonmated_cost + tilt * signed_costs
             costs = [(Cost(mated_cost), Cost(total)) for total in totals.tolist()]
         return [
             replace(whole, nonmated=counts, costs=costs[i] if costs else None)
@@ -328,23 +334,40 @@ def _two_way(
     scores: RealArray,
     who: Speakers,
     dtype: type[np.floating],
-) -> Weighted:
-    """Weights to weighted non-mated counts; three ways to the same sums.
+) -> Priced:
+    """Weights to weighted non-mated counts, and costs if the tally has them.
 
-    With few speakers: cells × all pairs of speakers, one product. With many, pairs hardly repeat
-    and a table of them would be read from main memory, so the trials are taken in score order, by
-    a compiled loop if there is one, else in blocks whose weights stay in cache.
+    There are three ways to the same sums. With few speakers: cells × all pairs of speakers, one
+    product. With many, pairs hardly repeat and a table of them would be read from main memory, so
+    the trials are taken in score order, by a compiled loop if there is one, else in blocks whose
+    weights stay in cache.
     """
     order, starts = _sorted_cells(tally, scores)
     enrol, trial = who.nonmated_enrol[order], who.nonmated_trial[order]
     if tally.loops is not None:
         enrol, trial = enrol.astype(np.int32), trial.astype(np.int32)
-        return partial(tally.loops.add_pairs, starts, enrol, trial)
+        if tally.costs:
+            prices = bits(scores[order]).astype(dtype)
+            return partial(tally.loops.add_priced_pairs, starts, enrol, trial, prices)
+        return _priced(partial(tally.loops.add_pairs, starts, enrol, trial), None)
+    costs = _nonmated_costs(scores, who) if tally.costs else None
     count = who.count
     if count**2 <= _DENSE_PAIRS:
         table = _sums(enrol * count + trial, starts, count**2, dtype)
-        return lambda w: _by_resample(table @ (w[:, None] * w[None]).reshape(count**2, w.shape[1]))
-    return _blockwise(starts, enrol, trial, dtype)
+        return _priced(partial(_weigh_pairs, table, count), costs)
+    return _priced(_blockwise(starts, enrol, trial, dtype), costs)
+
+
+def _priced(counts: Weighted, costs: Callable[[RealArray], RealArray] | None) -> Priced:
+    return lambda weights: (counts(weights), costs(weights) if costs else None)
+
+
+def _weigh_pairs(
+    table: scipy.sparse.csr_array, count: int, weights: RealArray
+) -> NDArray[np.float64]:
+    """Weighted counts from a table of cells × all pairs of speakers."""
+    pairs = (weights[:, None] * weights[None]).reshape(count**2, weights.shape[1])
+    return _by_resample(table @ pairs)
 
 
 def _blockwise(
@@ -373,9 +396,14 @@ def _blockwise(
     return counts
 
 
-def _costs(scores: Scores, who: Speakers) -> Callable[[RealArray], tuple[RealArray, RealArray]]:
-    """Weights to weighted sums of the costs of mated and of non-mated trials."""
-    mated = np.bincount(who.mated, bits(-scores.mated), minlength=who.count)
+def _mated_costs(scores: Scores, who: Speakers) -> NDArray[np.float64]:
+    """Cost of the mated trials of each speaker."""
+    costs = np.bincount(who.mated, bits(-scores.mated), minlength=who.count)
+    return costs.astype(np.float64, copy=False)
+
+
+def _nonmated_costs(scores: RealArray, who: Speakers) -> Callable[[RealArray], RealArray]:
+    """Weights to weighted sums of the costs of non-mated trials."""
     pairs = (who.nonmated_enrol, who.nonmated_trial)
-    nonmated = scipy.sparse.csr_array((bits(scores.nonmated), pairs), shape=(who.count, who.count))
-    return lambda w: (mated @ w, np.asarray(((nonmated @ w) * w).sum(axis=0)))
+    costs = scipy.sparse.csr_array((bits(scores), pairs), shape=(who.count, who.count))
+    return lambda weights: np.asarray(((costs @ weights) * weights).sum(axis=0))
