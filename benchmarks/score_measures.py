@@ -1,10 +1,10 @@
 """Speed of the score measures as ratios of CPU time, each against its peer in the same run.
 
-    uv run python benchmarks/score_measures.py            # everything, about five minutes
+    uv run python benchmarks/score_measures.py            # everything, about three minutes
     uv run python benchmarks/score_measures.py resamples  # one part
 
 CPU seconds of one process, the least of a few repeats. Linear algebra is held to one thread.
-Needs about 3 GB of memory and, for the streamed part, 2 GB in the temporary directory.
+Needs about 3 GB of memory.
 """
 
 from __future__ import annotations
@@ -14,18 +14,15 @@ import os
 for _pool in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(_pool, "1")
 
-import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from peers import naive, naive_everything
-from timing import HEAD, cpu, cpu_of_command, peak_mib, row
+from timing import HEAD, child, cpu, report_child, row
 
 from sottovoce.measure import Scores, Speakers, Tally, acceleration, ece_profile, eer, tpr_at_fpr
 from sottovoce.measure.calibration import oracle_blocks
@@ -67,11 +64,11 @@ def against_naive() -> None:
     for name in ("min_cllr", "d_ece", "rocch_eer"):
         np.testing.assert_allclose(got[name], expected[name], rtol=1e-9)
     row(
-        "all threshold measures, 4,696 + 10,000,000 float32",
+        "all threshold measures of 4,696 + 10,000,000 scores",
         ours,
-        "stable argsort + isotonic_regression",
+        "stable argsort + isotonic regression",
         peer,
-        f"{peer / ours:.0f}× faster",
+        f"{peer / ours:.0f} × faster",
         "≥ 40×",
     )
 
@@ -85,11 +82,11 @@ def against_sort() -> None:
     peer = time.process_time() - begin
     for what, seconds in (("all threshold measures", ours), ("the same and D_sys", with_link)):
         row(
-            f"{what}, 4,696 + 115,563,864 float32",
+            f"{what} of 4,696 + 115,563,864 scores",
             seconds,
-            "in-place np.sort of the array",
+            "`np.sort` of the array, in place",
             peer,
-            f"{seconds / peer:.2f}×",
+            f"{seconds / peer:.2f} × its time",
             "≤ 1.6×",
         )
 
@@ -117,11 +114,11 @@ def everything() -> None:
     ours = cpu(lambda: measure_scores(Scores(mated, nonmated), interval=None), 3)
     peer = cpu(lambda: naive(mated, nonmated), 2)
     row(
-        "all measures with raw Cllr and D_sys, no intervals, 4,696 + 10,000,000 float32",
+        "all measures of 4,696 + 10,000,000 scores, with raw Cllr and D_sys, no intervals",
         ours,
-        "stable argsort + isotonic_regression",
+        "stable argsort + isotonic regression",
         peer,
-        f"{peer / ours:.0f}× faster",
+        f"{peer / ours:.0f} × faster",
         "≥ 25×",
     )
 
@@ -131,25 +128,25 @@ def balanced() -> None:
     both = np.concatenate((mated, nonmated))
     ours, peer = cpu(lambda: min_cllr(Scores(mated, nonmated)), 2), cpu(lambda: np.sort(both), 3)
     row(
-        "Cllr_min, 5,000,000 + 5,000,000 float32",
+        "Cllr_min of 5,000,000 + 5,000,000 scores",
         ours,
-        "np.sort of both",
+        "`np.sort` of them",
         peer,
-        f"{ours / peer:.1f}×",
+        f"{ours / peer:.1f} × its time",
         "≤ 6×",
     )
     for n_mated, n_nonmated in ((500_000, 500_000), (10_000, 990_000)):
         for unit in ("trial", "speaker"):
             work = f"intervals-{unit}-{n_mated}-{n_nonmated}"
-            seconds, peak = child(work, Path(), repeats=1)
+            seconds, peak = child(__file__, work, Path(), repeats=1)
             row(
-                f"all measures, 1,000 resamples by {unit}, {n_mated:,} + {n_nonmated:,}, "
-                f"peak RSS {peak:.0f} MiB (aim < 500)",
+                f"all measures of {n_mated:,} + {n_nonmated:,} scores, 1,000 resamples by {unit}: "
+                f"{seconds:.1f} s, {peak:.0f} MiB",
                 seconds,
-                "np.sort of 10⁷",
+                "`np.sort` of 10⁷ scores",
                 peer,
-                f"{seconds / peer:.0f}×",
-                "≤ 12 s",
+                f"{seconds / peer:.0f} × its time",
+                "≤ 12 s, 500 MB",
             )
 
 
@@ -197,83 +194,25 @@ def ladder_error() -> None:
     print("(shift of the mean in standard deviations, ratio of standard deviations)\n")
 
 
-def start_up() -> None:
-    with tempfile.TemporaryDirectory() as name:
-        path = Path(name) / "scores.npz"
-        mated, nonmated = draw(100, 2000)
-        np.savez(path, mated=mated, nonmated=nonmated)
-        peer = cpu_of_command([sys.executable, "-c", "import numpy"])
-        for words in (["--help"], ["measure", str(path), "--no-interval"], ["measure", str(path)]):
-            ours = cpu_of_command([sys.executable, "-m", "sottovoce", *words])
-            what = " ".join("scores.npz" if word == str(path) else word for word in words)
-            row(
-                f"`sottovoce {what}`, 100 + 2,000 scores",
-                ours,
-                "python -c 'import numpy'",
-                peer,
-                f"{ours / peer:.1f}×",
-                "≤ 3×",
-            )
+def integers() -> None:
+    """Speakers of 10⁶ trials, given as whole numbers."""
+    rng = np.random.default_rng(1)
+    mated, enrol, trial = (rng.integers(0, 1251, size) for size in (10_000, 990_000, 990_000))
+    trial = np.where(trial == enrol, (enrol + 1) % 1251, trial)
 
+    def distinct() -> None:
+        for side in (mated, enrol, trial):
+            np.unique(side, return_inverse=True)
 
-def lists() -> None:
-    """Kaldi score and trials files of 10⁷ lines, read and joined by their ids."""
-    os.environ["POLARS_MAX_THREADS"] = "1"
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        child("make-lists", folder, repeats=1)
-        peer, peer_peak = child("join-lists", folder, repeats=1)
-        ours, peak = child("read-lists", folder, repeats=1)
-        row(
-            f"10⁷ lines of Kaldi scores and trials, peak RSS {peak:.0f} MiB (peer {peer_peak:.0f})",
-            ours,
-            "polars read_csv of both and join",
-            peer,
-            f"{ours / peer:.2f}×",
-            "≤ 1.5×",
-        )
-
-
-def make_lists(folder: Path, lines: int = 10_000_000) -> None:
-    import polars as pl
-
-    rng = np.random.default_rng(0)
-    table = pl.DataFrame({"row": np.arange(lines)}).select(
-        pl.format("id{}", pl.col("row") % 2000).alias("enrol"),
-        pl.format("utt-{}-x", pl.col("row") // 2000).alias("trial"),
-        pl.Series("score", rng.normal(size=lines).round(5)),
-        pl.Series("label", rng.random(lines) < 0.5).replace_strict(
-            {True: "target", False: "nontarget"}, return_dtype=pl.String
-        ),
+    ours, peer = cpu(lambda: Speakers.from_names(mated, enrol, trial)), cpu(distinct)
+    row(
+        "speakers of 10⁶ trials, given as whole numbers",
+        ours,
+        "`np.unique` of each side",
+        peer,
+        f"{ours / peer:.2f} × its time",
+        "≤ 1×",
     )
-    table.select("enrol", "trial", "score").write_csv(
-        folder / "scores", separator=" ", include_header=False
-    )
-    shuffled = table.select("enrol", "trial", "label").sample(fraction=1, shuffle=True, seed=1)
-    shuffled.write_csv(folder / "trials", separator=" ", include_header=False)
-
-
-def join_lists(folder: Path) -> None:
-    import polars as pl
-
-    scores, trials = (
-        pl.read_csv(
-            folder / name,
-            separator=" ",
-            has_header=False,
-            new_columns=["enrol", "trial", value],
-            infer_schema=False,
-            quote_char=None,
-        )
-        for name, value in (("scores", "score"), ("trials", "label"))
-    )
-    scores.join(trials, on=["enrol", "trial"], how="inner")
-
-
-def read_lists(folder: Path) -> None:
-    from sottovoce.measure.readers import read_scores
-
-    read_scores(folder / "scores", trials=folder / "trials")
 
 
 def resamples() -> None:
@@ -286,15 +225,15 @@ def resamples() -> None:
         scores = Scores(mated, nonmated, speakers=draw_speakers(speakers))
         for work, what, peer in (
             (three_measures, "Cllr_min, ROCCH-EER, D_ECE", three),
-            (measure_scores, "all ten measures", ten),
+            (measure_scores, "all measures", ten),
         ):
             ours = cpu(partial(work, scores), 2)
             row(
                 f"1,000 resamples of {speakers:,} speakers, 10⁴ + 10⁶ trials, {what} ({way})",
                 ours,
-                "one naive evaluation of the same",
+                "one plain evaluation of the same",
                 peer,
-                f"{ours / peer:.1f}×",
+                f"{ours / peer:.1f} × its time",
                 "≤ 3×" if way == "numba" else "–",
             )
 
@@ -310,101 +249,9 @@ def three_measures(scores: Scores) -> None:
     measure_scores(scores, only=("min_cllr", "rocch_eer", "d_ece"))
 
 
-def streamed() -> None:
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        child("make-shards", folder, repeats=1)
-        for kind, limit_memory in (("parquet", 300), ("npy", 100)):
-            peer, _ = child(f"read-{kind}", folder / kind)
-            for part, what in (("measure", "threshold measures"), ("all", "and D_sys")):
-                ours, peak = child(f"{part}-{kind}", folder / kind)
-                row(
-                    f"2·10⁸ scores from {kind}, {what}, peak RSS {peak:.0f} MiB "
-                    f"(aim < {limit_memory})",
-                    ours,
-                    "bare read of the same columns",
-                    peer,
-                    f"{ours / peer:.2f}×",
-                    "≤ 2.2×" if (kind, part) == ("parquet", "measure") else "–",
-                )
-
-
-def child(work: str, folder: Path, repeats: int = 3) -> tuple[float, float]:
-    """CPU seconds and peak memory of a part in a process of its own (the least and the most)."""
-    runs = []
-    for _ in range(repeats):
-        command = [sys.executable, __file__, work, str(folder)]
-        out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-        seconds, peak = map(float, out.split())
-        runs.append((seconds, peak))
-    return min(seconds for seconds, _ in runs), max(peak for _, peak in runs)
-
-
-def report_child(work: Callable[[], Any]) -> None:
-    seconds = cpu(work, 1)
-    print(seconds, peak_mib())
-
-
-def make_shards(folder: Path) -> None:
-    import polars as pl
-
-    (folder / "parquet").mkdir()
-    (folder / "npy").mkdir()
-    mated, _ = draw(4_696, 1)
-    table = pl.DataFrame({"score": mated}).with_columns(label=pl.lit("mated"))
-    table.write_parquet(folder / "parquet" / "mated.parquet")
-    np.save(folder / "npy" / "mated.npy", mated)
-    flat = np.lib.format.open_memmap(
-        folder / "npy" / "nonmated.npy", "w+", np.float32, (200_000_000,)
-    )
-    for i in range(20):
-        _, part = draw(1, 10_000_000, seed=i)
-        table = pl.DataFrame({"score": part}).with_columns(label=pl.lit("nonmated"))
-        table.write_parquet(folder / "parquet" / f"part-{i:02}.parquet")
-        flat[i * 10_000_000 : (i + 1) * 10_000_000] = part
-
-
-def read_parquet(folder: Path) -> None:
-    import polars as pl
-
-    for _ in pl.scan_parquet(folder / "*.parquet").collect_batches(maintain_order=False):
-        pass
-
-
-def read_npy(folder: Path) -> None:
-    from sottovoce.measure.readers.numpy_files import npy_chunks
-
-    for _ in npy_chunks(folder / "nonmated.npy"):
-        pass
-
-
-def read_folder(folder: Path) -> ScoreSource:
-    from sottovoce.measure.readers import read_scores
-
-    return read_scores(folder)
-
-
-CHILDREN: dict[str, Callable[[Path], Any]] = {
-    "make-shards": make_shards,
-    "read-parquet": read_parquet,
-    "read-npy": read_npy,
-    "measure-parquet": lambda folder: threshold_measures(read_folder(folder)),
-    "measure-npy": lambda folder: threshold_measures(read_folder(folder)),
-    "all-parquet": lambda folder: measure_no_cllr(read_folder(folder)),
-    "all-npy": lambda folder: measure_no_cllr(read_folder(folder)),
-    "make-lists": make_lists,
-    "join-lists": join_lists,
-    "read-lists": read_lists,
-}
-
-
 def main() -> None:
     if len(sys.argv) == 3 and sys.argv[1].startswith("intervals-"):
         report_child(lambda: measure_with_intervals(sys.argv[1]))
-        return
-    if len(sys.argv) == 3 and sys.argv[1] in CHILDREN:
-        folder = Path(sys.argv[2])
-        report_child(lambda: CHILDREN[sys.argv[1]](folder))
         return
     parts = {
         "naive": against_naive,
@@ -413,9 +260,7 @@ def main() -> None:
         "balanced": balanced,
         "ladder": ladder_error,
         "resamples": resamples,
-        "streamed": streamed,
-        "startup": start_up,
-        "lists": lists,
+        "integers": integers,
     }
     print(HEAD)
     for name in sys.argv[1:] or parts:

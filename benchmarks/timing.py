@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -47,3 +49,20 @@ def cpu_of_command(command: list[str], repeats: int = 5) -> float:
             raise RuntimeError(f"{command} failed")
         best = min(best, usage.ru_utime + usage.ru_stime)
     return best
+
+
+def child(script: str, work: str, folder: Path, repeats: int = 3) -> tuple[float, float]:
+    """CPU seconds and peak memory of a part in a process of its own (the least and the most)."""
+    runs = []
+    for _ in range(repeats):
+        command = [sys.executable, script, work, str(folder)]
+        out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        seconds, peak = map(float, out.split())
+        runs.append((seconds, peak))
+    return min(seconds for seconds, _ in runs), max(peak for _, peak in runs)
+
+
+def report_child(work: Callable[[], Any]) -> None:
+    """Print what :func:`child` reads."""
+    seconds = cpu(work, 1)
+    print(seconds, peak_mib())

@@ -121,7 +121,7 @@ def normal_deviations(variance: float, noise: float, least_share: float) -> Devi
         column = rng.normal(0, 1, size)
         column *= np.sqrt(wanted) / column.std(ddof=1)
         sides.append(np.stack((column, np.zeros(size)), axis=1)[..., None])
-    return Deviations(*sides, least_share=least_share)
+    return Deviations(sides[0], sides[1], least_share=least_share)
 
 
 def test_a_difference_of_variances_has_the_degrees_of_satterthwaite() -> None:

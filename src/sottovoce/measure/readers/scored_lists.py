@@ -58,6 +58,7 @@ def read_joined_lists(scores: Path, trials: Path, utt2spk: Path | None = None) -
     words = _words(scores, "enrol trial score")
     keyed = _labelled_pairs(trials)
     scored = _named_columns(words, "score", value_first=_score_is_first(words, keyed, scores))
+    del words  # as text, its ids take several times the memory
     if keyed.select(pl.col("label").unique()).select(mated_label().has_nulls()).item():
         refuse(keyed.filter(mated_label().is_null()), BAD_LABEL, trials, code="bad-label")
     table = scored.join(keyed.drop(LINE), on=PAIR, how="inner", maintain_order="left")
@@ -112,8 +113,10 @@ def _score_is_first(words: pl.DataFrame, keyed: pl.DataFrame, path: Path) -> boo
 
 
 def _named_columns(words: pl.DataFrame, value: str, *, value_first: bool) -> pl.DataFrame:
+    """Name the columns by what they hold; ids, which repeat, are kept once and numbered."""
     names = [value, *PAIR] if value_first else [*PAIR, value]
-    return words.rename(dict(zip(WORDS, names, strict=True)))
+    table = words.rename(dict(zip(WORDS, names, strict=True)))
+    return table.with_columns(pl.col(PAIR).cast(pl.Categorical))
 
 
 def _words(path: Path, form: str) -> pl.DataFrame:
