@@ -17,7 +17,10 @@ from scipy.stats import studentized_range, t
 
 from sottovoce.findings import Comparison, PairedDifference
 from sottovoce.measure import Scores, Speakers, compare_scores, measure_scores, pair_sets
+from sottovoce.measure.calibration import oracle_blocks
+from sottovoce.measure.detection_cost import OperatingPoint, false_alarms_of_min_dcf
 from sottovoce.measure.joint_draws import simultaneous_half_widths
+from sottovoce.measure.paired import ROUGH
 from sottovoce.measure.paired_draws import resample_together
 from sottovoce.measure.resampling import draw_weights
 from sottovoce.measure.scores import ScoreStream
@@ -455,3 +458,27 @@ def test_a_comparison_survives_its_json() -> None:
     assert from_json(Comparison, to_json(comparison)) == replace(
         comparison, differences=dict(comparison.differences)
     )
+
+
+def test_few_false_alarms_are_noted() -> None:
+    """At d′ = 1 the threshold of a prior of 0.01 accepts next to no non-mated pair."""
+    sets = paired_systems([1.0, 1.2], speakers=20)
+    comparison = compare_scores(sets, only=["eer", "dcf_0.01", "fmr_at_0"], replicates=20)
+    assert only(comparison, "dcf_0.01").note == ROUGH
+    assert only(comparison, "eer").note is None
+    assert only(comparison, "fmr_at_0").note is None
+
+
+@pytest.mark.parametrize("prior", [0.01, 0.3, 0.9])
+def test_false_alarms_of_the_best_threshold(prior: float) -> None:
+    """Against every threshold tried in turn."""
+    (scores,) = paired_systems([1.5], speakers=8)
+    point = OperatingPoint(prior)
+    thresholds = np.append(np.unique(np.concatenate((scores.mated, scores.nonmated))), np.inf)
+    costs = [
+        point.normalised(np.mean(scores.mated < cut), np.mean(scores.nonmated >= cut))
+        for cut in thresholds
+    ]
+    best = thresholds[int(np.argmin(costs))]
+    found = false_alarms_of_min_dcf(oracle_blocks(Tally.of(scores)), point)
+    assert found == np.sum(scores.nonmated >= best)

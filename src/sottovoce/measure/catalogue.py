@@ -22,6 +22,7 @@ from sottovoce.measure.detection_cost import (
     check_threshold,
     dcf,
     error_rates,
+    false_alarms_of_min_dcf,
     min_dcf_of,
     require_dcf,
 )
@@ -98,6 +99,8 @@ class Measure:
     """Which trials it is a share of, if it is one."""
     false_alarm_rate: float | None = None
     """Where it is measured, if at one: few false alarms leave few degrees of freedom."""
+    false_alarms: Callable[[Evidence], float] | None = None
+    """How many false alarms it rests on, if it is at one operating point."""
     separable: bool = False
     """Whether its interval reaches to the least separated scores where scores are separated."""
     resampled: Callable[[Evidence], float] | None = None
@@ -154,6 +157,7 @@ def _tpr_measure(fpr: float) -> Measure:
         unit="%",
         method="share",
         false_alarm_rate=fpr,
+        false_alarms=lambda evidence: fpr * evidence.tally.n_nonmated,
         check=lambda source: require_fpr(source.n_nonmated, fpr),
     )
 
@@ -185,6 +189,7 @@ def _min_dcf_measure(prior: float, cost_miss: float = 1, cost_false_alarm: float
         lower_discloses=True,
         chance=1.0,
         compute=lambda evidence: min_dcf_of(evidence.blocks, point),
+        false_alarms=lambda evidence: false_alarms_of_min_dcf(evidence.blocks, point),
         separable=True,
         check=lambda source: require_dcf(len(source.mated), source.n_nonmated, point),
     )
@@ -199,6 +204,7 @@ def _dcf_measure(prior: float, cost_miss: float = 1, cost_false_alarm: float = 1
         lower_discloses=True,
         chance=1.0,
         compute=lambda evidence: dcf(evidence.tally, point),
+        false_alarms=lambda evidence: _false_matches(evidence.tally, point.threshold),
         thresholds=(point.threshold,),
         parts=(
             (point.odds / smaller, _fnmr_measure(point.threshold)),
@@ -239,9 +245,17 @@ def _error_rate_measure(rate: Literal["fmr", "fnmr"], threshold: float) -> Measu
         thresholds=(threshold,),
         method="share",
         share_of="nonmated" if rate == "fmr" else "mated",
+        false_alarms=(lambda evidence: _false_matches(evidence.tally, threshold))
+        if rate == "fmr"
+        else None,
         sampled_chance=chance,
         remark=_POOLED_CHANCE,
     )
+
+
+def _false_matches(tally: Tally, threshold: float) -> float:
+    """Non-mated scores that a threshold accepts."""
+    return tally.n_nonmated - tally.counts_below(threshold)[1]
 
 
 def _accepted_share(tally: Tally, threshold: float) -> float:

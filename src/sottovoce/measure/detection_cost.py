@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sottovoce.core.errors import InputError, TooFewError
 from sottovoce.measure.calibration import Blocks, oracle_blocks
@@ -112,10 +113,29 @@ def min_dcf_of(blocks: Blocks, point: OperatingPoint) -> float:
     point : OperatingPoint
         Prior and costs.
     """
+    return float(_costs_at_corners(blocks, point).min())
+
+
+def false_alarms_of_min_dcf(blocks: Blocks, point: OperatingPoint) -> float:
+    """Count the non-mated scores that the best threshold of a detection cost accepts.
+
+    Parameters
+    ----------
+    blocks : Blocks
+        Outcome of plain PAV.
+    point : OperatingPoint
+        Prior and costs.
+    """
+    best = int(np.argmin(_costs_at_corners(blocks, point)))
+    return float(blocks.nonmated[best:].sum())
+
+
+def _costs_at_corners(blocks: Blocks, point: OperatingPoint) -> NDArray[np.float64]:
+    """Costs of thresholds below each block, and above all."""
     mated = np.append(0, np.cumsum(blocks.mated))
     nonmated = np.append(0, np.cumsum(blocks.nonmated))
     miss, false_alarm = mated / mated[-1], 1 - nonmated / nonmated[-1]
-    return float(np.min((point.odds * miss + false_alarm) / min(point.odds, 1.0)))
+    return np.asarray((point.odds * miss + false_alarm) / min(point.odds, 1.0))
 
 
 def require_dcf(n_mated: float, n_nonmated: float, point: OperatingPoint) -> None:

@@ -45,6 +45,8 @@ class JointDraws:
     """Resamples × sets × measures; without any resample where no intervals are asked for."""
     refusals: tuple[tuple[str, ...], ...]
     """Sets × measures: why a measure cannot be computed from a set; empty where it can."""
+    false_alarms: NDArray[np.float64]
+    """Sets × measures: how many false alarms a measure rests on; infinite if it rests on none."""
 
     def split(self, sizes: Sequence[int]) -> list[JointDraws]:
         """Divide the sets, in their order, into groups.
@@ -60,6 +62,7 @@ class JointDraws:
                 self.values[end - size : end],
                 self.draws[:, end - size : end],
                 self.refusals[end - size : end],
+                self.false_alarms[end - size : end],
             )
             for size, end in zip(sizes, ends.tolist(), strict=True)
         ]
@@ -125,6 +128,8 @@ class JointSets:
         ]
         self._ladders = list(map(round_down, tallies))
         self._values = self._measure(tallies)
+        counts = [measure.false_alarms or _no_false_alarms for measure in measures]
+        self._false_alarms = self._compute(tallies, counts)
 
     def _measure(self, tallies: Sequence[Tally]) -> NDArray[np.float64]:
         """Values of the measures (sets × measures)."""
@@ -168,7 +173,8 @@ class JointSets:
             draws[i] = self._measure_resample(drawn) + moved
             if progress:
                 progress(i + 1, self.replicates)
-        return JointDraws(self._values, draws, tuple(map(tuple, self._refusals)))
+        refusals = tuple(map(tuple, self._refusals))
+        return JointDraws(self._values, draws, refusals, self._false_alarms)
 
     def deviate(self, seed: int, progress: Progress | None = None) -> Deviations:
         """Compute the measures in subsamples, as deviations that tell the standard errors.
@@ -203,6 +209,11 @@ class JointSets:
             return values
         factors = np.array([scale(scores) for scores in self._paired.sets])
         return np.asarray((values - values.mean(axis=0)) * factors[:, None])
+
+
+def _no_false_alarms(evidence: Evidence) -> float:
+    """The number of a measure that is not at one operating point: nothing is rare to it."""
+    return np.inf
 
 
 def degrees_of_freedom(measure: Measure, scores: ScoreSource) -> float:
