@@ -68,6 +68,32 @@ def test_the_same_recordings_are_found_wherever_they_are() -> None:
     assert not len(shared_recordings(ENROL, other_dimension)[0])
 
 
+@settings(max_examples=30, deadline=None)
+@given(
+    st.integers(0, 71),
+    st.integers(0, 89),
+    st.floats(1e-3, 1e3),
+    st.sampled_from([np.float32, float]),
+)
+def test_a_training_set_that_shares_one_vector_of_another_length_is_refused(
+    row: int, place: int, factor: float, dtype: type
+) -> None:
+    """Vectors are often stored with length one in one file and as they are in another."""
+    train = noise(3, OTHERS)
+    vectors = train.vectors.astype(dtype)
+    vectors[place] = ENROL.vectors[row].astype(dtype) * dtype(factor)
+    with raises_code("not-disjoint"):
+        check_training(Embeddings.of(vectors, train.names[train.speakers]), ENROL, TRIAL)
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 3])
+def test_directions_of_few_dimensions_are_alike_without_being_the_same(dimension: int) -> None:
+    first, second = (
+        noise(seed, [f"{seed}{i}" for i in range(200)], dimension=dimension) for seed in (5, 6)
+    )
+    assert not len(shared_recordings(first, second)[0])
+
+
 def test_one_voice_for_everybody_is_no_shared_recording() -> None:
     same = np.ones((20, 4), np.float32)
     first, second = (Embeddings.of(same, np.arange(20) % 5) for _ in range(2))

@@ -18,8 +18,15 @@ from sottovoce.speaker.embeddings import Embeddings
 from sottovoce.speaker.linkage import make_linkage
 from sottovoce.speaker.linkage_functions import LinkageFunction
 
-_ROWS = 1 << 16
+_ROWS = 1 << 14
 """Rows that are hashed at a time."""
+_DIRECTIONS = 8
+"""From so many dimensions on, two recordings never have the same direction by chance."""
+_STEPS = 512
+"""Directions are hashed on a grid of this many steps, which rounding to single precision hardly
+ever leaves."""
+_ROUNDING = 1e-6
+"""How far two directions may be apart, after rounding to single precision."""
 
 
 def check_disjoint(groups: Mapping[str, Iterable[str]]) -> None:
@@ -75,7 +82,10 @@ def check_training(train: Embeddings, *evaluated: Embeddings) -> None:
 
 
 def shared_recordings(first: Embeddings, second: Embeddings) -> tuple[IntArray, IntArray]:
-    """Find recordings that are in two sets: vectors that are the same, number for number.
+    """Find recordings that are in two sets: vectors of the same direction.
+
+    Their lengths may differ, since vectors are often stored with length one. With fewer than eight
+    dimensions they must be the same number for number.
 
     A vector that several speakers of a set have does not count: that is an anonymiser which gives
     everybody the same voice, not the same recording.
@@ -94,7 +104,7 @@ def shared_recordings(first: Embeddings, second: Embeddings) -> tuple[IntArray, 
         return np.empty(0, np.int64), np.empty(0, np.int64)
     hashes = _hashes(first.vectors), _hashes(second.vectors)
     common, rows, others = np.intersect1d(*hashes, return_indices=True)
-    shared = (first.vectors[rows] == second.vectors[others]).all(axis=1)
+    shared = _same(first.vectors[rows], second.vectors[others])
     for embeddings, own_hashes in zip((first, second), hashes, strict=True):
         shared &= ~_of_several_speakers(common, own_hashes, embeddings.speakers)
     return rows[shared], others[shared]
@@ -110,16 +120,39 @@ def _of_several_speakers(
     return np.isin(wanted, distinct[counts > 1])
 
 
+def _same(first: Vectors, second: Vectors) -> NDArray[np.bool_]:
+    """Tell for each pair of rows whether they are of one recording."""
+    if first.shape[1] < _DIRECTIONS:
+        return np.asarray((first == second).all(axis=1))
+    apart = np.abs(_directions(first) - _directions(second))
+    return np.asarray(apart.max(axis=1) <= _ROUNDING)
+
+
+def _directions(vectors: Vectors) -> NDArray[np.float64]:
+    """Vectors of length one; zeros stay zeros."""
+    wide = vectors.astype(np.float64)
+    wide /= np.maximum(np.abs(wide).max(axis=1, keepdims=True), np.finfo(np.float64).tiny)
+    lengths = np.sqrt(np.einsum("ij,ij->i", wide, wide))[:, None]
+    return np.asarray(wide / np.maximum(lengths, 1.0))
+
+
 def _hashes(vectors: Vectors) -> NDArray[np.uint64]:
     """Hash every row, in whole numbers, so that equal rows have equal hashes wherever they are."""
     factors = np.random.default_rng(0).integers(1, 1 << 63, vectors.shape[1], np.uint64) * 2 + 1
     hashes = np.empty(len(vectors), np.uint64)
     for start in range(0, len(vectors), _ROWS):
-        # adding zero makes minus zero plus zero
-        block = np.ascontiguousarray(vectors[start : start + _ROWS], np.float32) + np.float32(0)
-        words = block.view(np.uint32).astype(np.uint64)
+        words = _words(vectors[start : start + _ROWS])
         hashes[start : start + _ROWS] = (words * factors).sum(axis=1, dtype=np.uint64)
     return hashes
+
+
+def _words(block: Vectors) -> NDArray[np.uint64]:
+    """What is hashed: rounded directions, or the bits of vectors of few dimensions."""
+    if block.shape[1] >= _DIRECTIONS:
+        return np.rint(_STEPS * _directions(block)).astype(np.int64).view(np.uint64)
+    # adding zero makes minus zero plus zero
+    single = np.ascontiguousarray(block, np.float32) + np.float32(0)
+    return single.view(np.uint32).astype(np.uint64)
 
 
 def make_evaluation_linkage(
