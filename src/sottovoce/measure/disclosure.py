@@ -168,12 +168,13 @@ def _z(ratio: NDArray[np.float64], where: NDArray[np.bool_]) -> NDArray[np.float
 
     Near 1 the terms cancel to the third order, so the series Σ ±dᵏ/(2(k+2)), d = x − 1, is used.
     """
-    value = np.full(ratio.shape, 0.25)
     d = ratio - 1.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = 0.25 + (np.log(ratio) / d - 1.0) / (2 * d)
     near = where & (np.abs(d) < 0.02)
-    value[near] = np.polyval(_SERIES, d[near])
-    far = where & ~near & np.isfinite(ratio)
-    value[far] = 0.25 + (np.log(ratio[far]) / d[far] - 1.0) / (2 * d[far])
+    if near.any():
+        value[near] = np.polyval(_SERIES, d[near])
+    value[~(where & np.isfinite(ratio))] = 0.25
     return value
 
 
