@@ -27,8 +27,10 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from sottovoce.core.records import dump_json
+from sottovoce.findings import LeftOutTrials
 from sottovoce.measure import Scores, Speakers, acceleration, measure_scores
 from sottovoce.measure.catalogue import MEASURES
+from sottovoce.measure.conditions import ConditionSettings, measure_by_condition
 from sottovoce.measure.intervals import Interval, share_interval
 from sottovoce.measure.reidentification import reidentify
 from sottovoce.measure.reidentification_intervals import rank_interval
@@ -65,6 +67,7 @@ TABLES = {
     "speakers": (EVIDENCE_MEASURES, POINT_MEASURES),
     "trials": (EVIDENCE_MEASURES, POINT_MEASURES),
     "withheld": (EVIDENCE_MEASURES, POINT_MEASURES),
+    "conditions": (EVIDENCE_MEASURES, POINT_MEASURES),
     "calibration error": ((DEV_PAV,),),
     "re-identification": (CURVES,),
     "unlike speakers": (("mean rank", "share"),),
@@ -173,6 +176,45 @@ def score_ranges(
         for name, estimate in estimates.items()
         if estimate.low is not None and estimate.high is not None
     }
+
+
+def pooled_row(speakers: Sequence[int], evidence: Sequence[str]) -> Row:
+    """Means over conditions of different speakers, weighted by their numbers."""
+    mixtures = [Mixture(EVIDENCE[text]) for text in evidence]
+    draws = [trials_of_speakers(count, mix) for count, mix in zip(speakers, mixtures, strict=True)]
+
+    def ranges(rng: np.random.Generator, replicates: int) -> Ranges:
+        conditions = {
+            text: named(draw(rng), text) for text, draw in zip(evidence, draws, strict=True)
+        }
+        settings = ConditionSettings("condition", only=SCORE_MEASURES, replicates=replicates)
+        pooled = measure_by_condition("", conditions, LeftOutTrials(0, 0), settings).pooled
+        return {
+            name: (mean.low, mean.high)
+            for name, mean in pooled.items()
+            if mean.low is not None and mean.high is not None
+        }
+
+    def truth() -> dict[str, float]:
+        values = [mixture.true_values() for mixture in mixtures]
+        return {
+            name: float(np.average([value[name] for value in values], weights=speakers))
+            for name in values[0]
+        }
+
+    parts = [f"{count} speakers, {text}" for count, text in zip(speakers, evidence, strict=True)]
+    lower = MEASURES.__getitem__
+    return Row(" and ".join(parts), "conditions", ranges, truth, lambda n: lower(n).lower_discloses)
+
+
+def named(scores: Scores, condition: str) -> Scores:
+    """Scores of speakers who are in no other condition."""
+    who = scores.speakers
+    if who is None:
+        return scores
+    names = np.array([f"{condition} {number:03d}" for number in range(who.count)])
+    speakers = Speakers(who.mated, who.nonmated_enrol, who.nonmated_trial, who.count, names)
+    return Scores(scores.mated, scores.nonmated, speakers=speakers)
 
 
 def dev_pav_row(name: str, draw: Callable[..., Scores]) -> Row:
@@ -319,6 +361,8 @@ def rows() -> Iterator[Row]:
         mixture, name = Mixture(EVIDENCE[text]), f"{speakers} speakers withheld, {text}"
         draw = trials_of_speakers(speakers, mixture, mated_trials=100, withheld=True)
         yield score_row(name, "withheld", draw, mixture)
+    yield pooled_row((10, 20), ("d′ = 1", "d′ = 2"))
+    yield pooled_row((20, 20), ("d′ = 0.5", "EER 4 %"))
     distance = EVIDENCE["d′ = 1"]
     for speakers in (6, 20, 60):
         draw = trials_of_speakers(speakers, Mixture(distance))
