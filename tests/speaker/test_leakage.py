@@ -10,6 +10,7 @@ import pytest
 from error_codes import raises_code
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from sottovoce.cli import run
 from sottovoce.measure import reidentify
@@ -80,7 +81,7 @@ def test_a_training_set_that_shares_one_vector_of_another_length_is_refused(
 ) -> None:
     """Vectors are often stored with length one in one file and as they are in another."""
     train = noise(3, OTHERS)
-    vectors = train.vectors.astype(dtype)
+    vectors: NDArray[np.floating] = train.vectors.astype(dtype)
     vectors[place] = ENROL.vectors[row].astype(dtype) * dtype(factor)
     with raises_code("not-disjoint"):
         check_training(Embeddings.of(vectors, train.names[train.speakers]), ENROL, TRIAL)
