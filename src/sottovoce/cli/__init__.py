@@ -105,6 +105,7 @@ COMMANDS = {
     "train": "Train models of attackers and anonymisers.",
     "corpus": "Check, describe and select from a corpus of recordings.",
     "memorisation": "What a model remembers of its training text.",
+    "paper": "A table or figure of a paper, published numbers beside ours.",
 }
 """Help line of each command by name. A command is ``command`` in the module of that name; the
 groups ``anonymise``, ``train`` and ``memorisation`` are below."""

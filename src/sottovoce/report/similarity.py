@@ -190,7 +190,12 @@ def write_similarity_figure(result: Similarity, directory: Path) -> None:
     write_text(directory / "similarity.svg", similarity_figure(result).svg)
 
 
-def similarity_figure(result: Similarity, *, cells: int = MOST_CELLS) -> Figure:
+def similarity_figure(
+    result: Similarity,
+    *,
+    cells: int = MOST_CELLS,
+    title: str = "Voice similarity before and after",
+) -> Figure:
     """Draw the matrices as one heat map.
 
     Parameters
@@ -199,12 +204,14 @@ def similarity_figure(result: Similarity, *, cells: int = MOST_CELLS) -> Figure:
         Voices before and after anonymisation.
     cells : int, default 200
         Cells along one side of a quadrant; with more speakers neighbours are averaged.
+    title : str, optional
+        Heading of the drawing.
     """
     quadrants = {kind: _averaged(result.matrix(kind), cells) for kind in MATRICES}
     op = quadrants["op"]
     similarities = np.block([[quadrants["oo"], op], [op.T, quadrants["pp"]]])
     return make_figure(
-        "Voice similarity before and after",
+        title,
         _description(result, len(op)),
         HEIGHT,
         [*_cell_paths(similarities), *_frame(), *_names(result.speakers), *_legend()],

@@ -29,6 +29,10 @@ class Figure:
     """What it shows, for those who do not see it."""
     svg: str
     """The whole SVG document; title and description are in it too."""
+    parts: tuple[str, ...]
+    """The elements of the drawing, so that it can become a part of another."""
+    height: int
+    """In pixels; the width is :data:`WIDTH`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +118,7 @@ def line_chart(
         A second y axis on the right-hand side.
     """
     listed = [line for line in lines if not line.band]
-    parts = [*_grid(x, y)]
+    parts = [*grid(x, y)]
     if right is not None:
         parts += _right_axis(right)
     for line in lines:
@@ -138,6 +142,8 @@ def make_figure(title: str, description: str, height: int, parts: Iterable[str])
     parts : iterable of str
         SVG elements.
     """
+    heading = f'<text x="{LEFT}" y="28" font-size="16" font-weight="600">{escape(title)}</text>'
+    drawn = (heading, *parts)
     start = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" '
         f'width="{WIDTH}" height="{height}" '
@@ -145,32 +151,83 @@ def make_figure(title: str, description: str, height: int, parts: Iterable[str])
         f"<title>{escape(title)}</title>",
         f"<desc>{escape(description)}</desc>",
         f'<rect width="{WIDTH}" height="{height}" fill="#fff"/>',
-        f'<text x="{LEFT}" y="28" font-size="16" font-weight="600">{escape(title)}</text>',
     ]
-    return Figure(title, description, "\n".join([*start, *parts, "</svg>\n"]))
+    svg = "\n".join([*start, *drawn, "</svg>\n"])
+    return Figure(title, description, svg, drawn, height)
 
 
-def _at_x(axis: Axis, value: NDArray[np.float64] | float) -> NDArray[np.float64]:
+def arrange(title: str, description: str, figures: Sequence[Figure], *, columns: int) -> Figure:
+    """Arrange drawings in a grid, row by row.
+
+    Parameters
+    ----------
+    title : str
+        Heading of the whole.
+    description : str
+        What the whole shows; those of the drawings follow it.
+    figures : sequence of Figure
+        The panels; they are scaled to the width of a column.
+    columns : int
+        Panels a row.
+    """
+    scale = 1 / columns
+    top, parts = 44.0, []
+    for first in range(0, len(figures), columns):
+        row = figures[first : first + columns]
+        for column, figure in enumerate(row):
+            place = f"translate({column * WIDTH * scale:.1f} {top:.1f}) scale({scale:.6g})"
+            parts += [f'<g transform="{place}">', *figure.parts, "</g>"]
+        top += scale * max(figure.height for figure in row)
+    texts = (f"{figure.title}: {figure.description}" for figure in figures)
+    return make_figure(title, " ".join([description, *texts]), round(top), parts)
+
+
+def at_x(axis: Axis, value: NDArray[np.float64] | float) -> NDArray[np.float64]:
+    """Return where values of a horizontal axis lie, in pixels.
+
+    Parameters
+    ----------
+    axis : Axis
+        The axis.
+    value : float or array
+        The values.
+    """
     return LEFT + (np.asarray(value) - axis.low) / (axis.high - axis.low) * (WIDTH - LEFT - RIGHT)
 
 
-def _at_y(axis: Axis, value: NDArray[np.float64] | float) -> NDArray[np.float64]:
+def at_y(axis: Axis, value: NDArray[np.float64] | float) -> NDArray[np.float64]:
+    """Return where values of a vertical axis lie, in pixels.
+
+    Parameters
+    ----------
+    axis : Axis
+        The axis.
+    value : float or array
+        The values.
+    """
     share = (np.asarray(value) - axis.low) / (axis.high - axis.low)
     return HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM)
 
 
-def _grid(x: Axis, y: Axis) -> list[str]:
+def grid(x: Axis, y: Axis) -> list[str]:
+    """Draw two axes with their marks, labels and grid lines.
+
+    Parameters
+    ----------
+    x, y : Axis
+        The axes.
+    """
     bottom, end = HEIGHT - BOTTOM, WIDTH - RIGHT
     parts = ['<g stroke="#ddd">']
-    parts += [f'<path d="M{_at_x(x, t):.1f} {TOP}V{bottom}"/>' for t, _ in x.ticks]
-    parts += [f'<path d="M{LEFT} {_at_y(y, t):.1f}H{end}"/>' for t, _ in y.ticks]
+    parts += [f'<path d="M{at_x(x, t):.1f} {TOP}V{bottom}"/>' for t, _ in x.ticks]
+    parts += [f'<path d="M{LEFT} {at_y(y, t):.1f}H{end}"/>' for t, _ in y.ticks]
     parts += [f'</g><path d="M{LEFT} {TOP}V{bottom}H{end}" fill="none" stroke="#222"/>']
     parts += [
-        f'<text x="{_at_x(x, t):.1f}" y="{bottom + 18}" text-anchor="middle">{escape(mark)}</text>'
+        f'<text x="{at_x(x, t):.1f}" y="{bottom + 18}" text-anchor="middle">{escape(mark)}</text>'
         for t, mark in x.ticks
     ]
     parts += [
-        f'<text x="{LEFT - 8}" y="{_at_y(y, t) + 4:.1f}" text-anchor="end">{escape(mark)}</text>'
+        f'<text x="{LEFT - 8}" y="{at_y(y, t) + 4:.1f}" text-anchor="end">{escape(mark)}</text>'
         for t, mark in y.ticks
     ]
     middle_x, middle_y = (LEFT + end) / 2, (TOP + bottom) / 2
@@ -185,7 +242,7 @@ def _grid(x: Axis, y: Axis) -> list[str]:
 def _right_axis(axis: Axis) -> list[str]:
     end, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM
     marks = [
-        f'<text x="{end + 8}" y="{_at_y(axis, t) + 4:.1f}">{escape(mark)}</text>'
+        f'<text x="{end + 8}" y="{at_y(axis, t) + 4:.1f}">{escape(mark)}</text>'
         for t, mark in axis.ticks
     ]
     return [
@@ -197,10 +254,10 @@ def _right_axis(axis: Axis) -> list[str]:
 
 
 def _draw(line: Line, x: Axis, y: Axis) -> list[str]:
-    across = _at_x(x, np.clip(np.asarray(line.x, float), x.low, x.high))
+    across = at_x(x, np.clip(np.asarray(line.x, float), x.low, x.high))
     if line.band:
         return [_band(line, across, y)]
-    up = _at_y(y, np.clip(np.asarray(line.y, float), y.low, y.high))
+    up = at_y(y, np.clip(np.asarray(line.y, float), y.low, y.high))
     points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(across, up, strict=True))
     colour, dash = _style(line)
     if line.points:
@@ -210,7 +267,7 @@ def _draw(line: Line, x: Axis, y: Axis) -> list[str]:
         ]
     parts = []
     if line.fill:
-        base = f"{_at_y(y, y.low):.1f}"
+        base = f"{at_y(y, y.low):.1f}"
         area = f"{across[0]:.1f},{base} {points} {across[-1]:.1f},{base}"
         parts.append(f'<polygon points="{area}" fill="{colour}" fill-opacity="0.15"/>')
     return [
@@ -220,7 +277,7 @@ def _draw(line: Line, x: Axis, y: Axis) -> list[str]:
 
 
 def _band(line: Line, across: NDArray[np.float64], y: Axis) -> str:
-    low, high = _at_y(y, np.clip(np.asarray(line.y, float), y.low, y.high)).T
+    low, high = at_y(y, np.clip(np.asarray(line.y, float), y.low, y.high)).T
     edge = [*zip(across, high, strict=True), *zip(across[::-1], low[::-1], strict=True)]
     points = " ".join(f"{a:.1f},{b:.1f}" for a, b in edge)
     return f'<polygon points="{points}" fill="{_style(line)[0]}" fill-opacity="0.12"/>'

@@ -1,0 +1,381 @@
+"""Figures 5 to 11: what each design choice of x-vector anonymisation costs and hides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from sottovoce.attack import ATTACKERS
+from sottovoce.attack.speech import AnonymiserSpec
+from sottovoce.core.records import Record
+from sottovoce.core.step_cache import Step, StepCache, records_of
+from sottovoce.measure import eer, linkability
+from sottovoce.papers.data import PaperData, PartSize
+from sottovoce.papers.items import PaperItem
+from sottovoce.papers.results import Compared, ItemOutput, paper_table
+from sottovoce.papers.speech import ORIGINALS, SpeechStudy, open_study
+from sottovoce.report.points import Spread, whisker_chart
+from sottovoce.report.svg import Figure, arrange
+
+DISTANCES = ("cosine", "plda")
+PROXIMITIES = ("random", "near", "far", "dense", "sparse")
+GENDERS = ("same", "opposite", "random")
+ASSIGNMENTS = ("speaker", "utterance")
+PITCHES = ("none", "gaussian", "percentile")
+ATTACKER_NAMES = ("ignorant", "lazy-informed", "semi-informed")
+
+QUICK_PART = PartSize(speakers=12, enrol=2, trial=3)
+RECOGNISED = 60
+"""Trials that are recognised for each choice, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice(Record):
+    """One combination of design choices."""
+
+    distance: str
+    proximity: str
+    gender: str
+    assignment: str
+    pitch: str = "none"
+
+    @property
+    def spec(self) -> AnonymiserSpec:
+        """The anonymiser with these choices."""
+        return AnonymiserSpec("xvector", self.to_dict())
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceResult(Record):
+    """Privacy and utility of one combination under one attacker."""
+
+    choice: Choice
+    attacker: str
+    d_sys: float
+    eer: float
+    wer: float | None
+    """None where the corpus has no transcripts, or no recogniser is installed."""
+
+
+_RESULT = Step("design-choice", records_of(ChoiceResult))
+
+
+def all_choices(quick: bool) -> list[Choice]:
+    """List the combinations without change of pitch.
+
+    Parameters
+    ----------
+    quick : bool
+        A quarter of them, in which every pair of values of two choices but one or two occurs:
+        gender and assignment go in turn while distance and proximity take all values.
+    """
+    if not quick:
+        return [Choice(*values) for values in product(DISTANCES, PROXIMITIES, GENDERS, ASSIGNMENTS)]
+    turns = list(enumerate(product(DISTANCES, PROXIMITIES)))
+    chosen = [Choice(*pair, GENDERS[i % 3], ASSIGNMENTS[i % 2]) for i, pair in turns]
+    chosen += [
+        Choice("plda", proximity, GENDERS[(i + 1) % 3], ASSIGNMENTS[i % 2])
+        for i, proximity in enumerate(PROXIMITIES)
+    ]
+    return list(dict.fromkeys(chosen))
+
+
+def dense_choices(proximity: str, quick: bool) -> list[Choice]:
+    """List the combinations of Figures 9 to 11: PLDA and one proximity.
+
+    Parameters
+    ----------
+    proximity : str
+        ``random`` or ``dense``.
+    quick : bool
+        Those that :func:`all_choices` has anyway.
+    """
+    return [
+        choice
+        for choice in all_choices(quick)
+        if choice.distance == "plda" and choice.proximity == proximity
+    ]
+
+
+class DesignStudy:
+    """Attacks on combinations of design choices, each made once.
+
+    Parameters
+    ----------
+    data : PaperData
+        The corpora.
+    """
+
+    def __init__(self, data: PaperData) -> None:
+        self.data = data
+        self.study: SpeechStudy = open_study(data, QUICK_PART)
+        self.steps = StepCache(data.work / "steps")
+
+    def result(self, choice: Choice, attacker: str) -> ChoiceResult:
+        """Attack one combination.
+
+        Parameters
+        ----------
+        choice : Choice
+            The combination.
+        attacker : str
+            Name of an attacker.
+        """
+        study = self.study
+        key = [study.attacked.key, study.division.train.key, choice, attacker, self.data.seed]
+        return self.steps.get(_RESULT, key, lambda: self._attack(choice, attacker))
+
+    def _attack(self, choice: Choice, attacker: str) -> ChoiceResult:
+        table = self.study.table(choice.spec, ATTACKERS[attacker], over="utterance")
+        scores = table.scores()
+        return ChoiceResult(
+            choice,
+            attacker,
+            linkability(scores, permutations=0).d_sys,
+            eer(scores),
+            self.study.word_errors(choice.spec, RECOGNISED).value,
+        )
+
+    def results(self, choices: Sequence[Choice], attackers: Sequence[str]) -> list[ChoiceResult]:
+        """Attack several combinations, with progress.
+
+        Parameters
+        ----------
+        choices : sequence of Choice
+            The combinations.
+        attackers : sequence of str
+            Names of attackers.
+        """
+        runs = list(product(choices, attackers))
+        results = []
+        for done, (choice, attacker) in enumerate(runs):
+            if self.data.progress:
+                self.data.progress("design choices", done, len(runs))
+            results.append(self.result(choice, attacker))
+        return results
+
+    def baseline(self) -> tuple[float, float | None]:
+        """Return D_sys and word error rate of originals."""
+        scores = self.study.table(None, ORIGINALS, over="utterance").scores()
+        words = self.study.word_errors(None, RECOGNISED).value
+        return linkability(scores, permutations=0).d_sys, words
+
+
+def by_value(results: Sequence[ChoiceResult], field: str) -> dict[str, list[ChoiceResult]]:
+    """Group results by the value of one choice, or by attacker.
+
+    Parameters
+    ----------
+    results : sequence of ChoiceResult
+        All of them.
+    field : str
+        Name of a field of :class:`Choice`, or ``attacker``.
+    """
+    groups: dict[str, list[ChoiceResult]] = {}
+    for result in results:
+        value = result.attacker if field == "attacker" else str(getattr(result.choice, field))
+        groups.setdefault(value, []).append(result)
+    return groups
+
+
+def _spreads(groups: dict[str, list[ChoiceResult]], measure: str) -> dict[str, Spread]:
+    values = {
+        name: [value for result in results if (value := getattr(result, measure)) is not None]
+        for name, results in groups.items()
+    }
+    return {name: Spread.of(numbers) for name, numbers in values.items() if numbers}
+
+
+def _panels(title: str, groups: dict[str, list[ChoiceResult]]) -> Figure:
+    """Privacy on the left, utility on the right, as in the document."""
+    privacy, words = _spreads(groups, "d_sys"), _spreads(groups, "wer")
+    panels = [
+        whisker_chart("Privacy", "Lower is better.", "D_sys", privacy, high=1.0),
+    ]
+    if words:
+        top = max(spread.mean + spread.deviation for spread in words.values())
+        percent = {
+            name: Spread(100 * spread.mean, 100 * spread.deviation, spread.count)
+            for name, spread in words.items()
+        }
+        panels.append(
+            whisker_chart("Utility", "Lower is better.", "WER in %", percent, high=110 * top)
+        )
+    return arrange(title, "Mean and standard deviation over the other choices.", panels, columns=2)
+
+
+def _rows(groups: dict[str, list[ChoiceResult]]) -> list[tuple[str | int | float | None, ...]]:
+    privacy, words = _spreads(groups, "d_sys"), _spreads(groups, "wer")
+    rows: list[tuple[str | int | float | None, ...]] = []
+    for name, spread in privacy.items():
+        utility = words.get(name)
+        rows.append(
+            (
+                name,
+                spread.count,
+                spread.mean,
+                spread.deviation,
+                utility.mean if utility else None,
+                utility.deviation if utility else None,
+            )
+        )
+    return rows
+
+
+_HEADINGS = ("value", "combinations", "D_sys mean", "sd", "WER mean", "sd")
+
+_WHY = "Other network, pool, encoder and recogniser; the document's WER is that of Kaldi's"
+
+
+def _factor(number: int, field: str, claim: str) -> Callable[[PaperData], ItemOutput]:
+    """The item of one design choice (Figures 5 to 8)."""
+
+    def run(data: PaperData) -> ItemOutput:
+        design = DesignStudy(data)
+        choices = all_choices(data.quick)
+        if field != "distance":
+            choices = [choice for choice in choices if choice.distance == "plda"]
+        groups = by_value(design.results(choices, ["lazy-informed"]), field)
+        privacy = _spreads(groups, "d_sys")
+        best = min(privacy, key=lambda name: privacy[name].mean)
+        return ItemOutput(
+            design.study.described,
+            tables=[paper_table(f"By {field}, lazy-informed attacker", _HEADINGS, _rows(groups))],
+            drawings={f"figure-{number}": _panels(f"Design choice: {field}", groups)},
+            compared=[Compared(f"recommended {field}", claim, f"least D_sys: {best}", _WHY)],
+            remarks=_part_remark(data, len(choices)),
+        )
+
+    return run
+
+
+def _part_remark(data: PaperData, count: int) -> list[str]:
+    if not data.quick:
+        return []
+    return [
+        f"A quick run: {count} of all combinations, on a part of the corpus. The whole grid runs "
+        "without --quick, for hours, and can be stopped and continued."
+    ]
+
+
+def _attackers(number: int, proximity: str) -> Callable[[PaperData], ItemOutput]:
+    """Figures 9 and 10: all attackers against one proximity."""
+
+    def run(data: PaperData) -> ItemOutput:
+        design = DesignStudy(data)
+        choices = dense_choices(proximity, data.quick)
+        results = design.results(choices, ATTACKER_NAMES)
+        groups = by_value(results, "attacker")
+        d_sys, words = design.baseline()
+        privacy = {"originals": Spread(d_sys, 0.0, 1), **_spreads(groups, "d_sys")}
+        recognised = _spreads(groups, "wer").get("ignorant")
+        panels = [whisker_chart("Privacy", "Lower is better.", "D_sys", privacy, high=1.0)]
+        utility = {}
+        if words is not None and recognised is not None:
+            utility = {
+                "O-O": Spread(100 * words, 0.0, 1),
+                "A-O": Spread(100 * recognised.mean, 100 * recognised.deviation, recognised.count),
+            }
+            top = 1.1 * max(spread.mean + spread.deviation for spread in utility.values())
+            panels.append(
+                whisker_chart("Utility", "Lower is better.", "WER in %", utility, high=top)
+            )
+        rows = [(name, s.count, s.mean, s.deviation) for name, s in privacy.items()]
+        words_rows = [(name, s.count, s.mean, s.deviation) for name, s in utility.items()]
+        limit = "below 0.4" if proximity == "random" else "below 0.2"
+        title = f"Attackers against proximity {proximity}"
+        return ItemOutput(
+            design.study.described,
+            tables=[
+                paper_table("D_sys by attacker", ("attacker", "combinations", "mean", "sd"), rows),
+                paper_table(
+                    "WER in %: speech and recogniser trained on originals (O) or not (A)",
+                    ("speech-recogniser", "combinations", "mean", "sd"),
+                    words_rows,
+                    decimals=1,
+                ),
+            ],
+            drawings={
+                f"figure-{number}": arrange(title, "Mean ± standard deviation.", panels, columns=2)
+            },
+            compared=[
+                Compared(
+                    "mean D_sys, any attacker",
+                    limit,
+                    max(s.mean for s in list(privacy.values())[1:]),
+                    _WHY,
+                ),
+                Compared(
+                    "order of attackers",
+                    "ignorant, lazy-informed, semi-informed",
+                    " ≤ ".join(sorted(groups, key=lambda name: privacy[name].mean)),
+                ),
+            ],
+            remarks=[
+                *_part_remark(data, len(choices)),
+                "O-A and A-A need a recogniser trained on anonymised speech, which this package "
+                "does not train yet (docs/roadmap.md).",
+            ],
+        )
+
+    return run
+
+
+def _figure_11(data: PaperData) -> ItemOutput:
+    design = DesignStudy(data)
+    choices = [
+        Choice(c.distance, c.proximity, c.gender, c.assignment, pitch)
+        for c in dense_choices("dense", data.quick)
+        for pitch in PITCHES
+    ]
+    results = design.results(choices, ATTACKER_NAMES)
+    rows = []
+    panels = []
+    for attacker, group in by_value(results, "attacker").items():
+        by_pitch = by_value(group, "pitch")
+        spreads = _spreads(by_pitch, "d_sys")
+        panels.append(
+            whisker_chart(f"Privacy, {attacker}", "Lower is better.", "D_sys", spreads, high=1.0)
+        )
+        rows += [(attacker, *row) for row in _rows(by_pitch)]
+    words = {
+        name: Spread(100 * s.mean, 100 * s.deviation, s.count)
+        for name, s in _spreads(by_value(results, "pitch"), "wer").items()
+    }
+    if words:
+        top = 1.1 * max(s.mean + s.deviation for s in words.values())
+        panels.append(whisker_chart("Utility", "Lower is better.", "WER in %", words, high=top))
+    semi = {row[1]: row[3] for row in rows if row[0] == "semi-informed"}
+    lower = all(float(semi[name] or 0) < float(semi["none"] or 0) for name in PITCHES[1:])
+    return ItemOutput(
+        design.study.described,
+        tables=[paper_table("By change of pitch", ("attacker", *_HEADINGS), rows)],
+        drawings={
+            "figure-11": arrange("Change of pitch", "Mean ± standard deviation.", panels, columns=2)
+        },
+        compared=[
+            Compared(
+                "both changes of pitch lower D_sys of the semi-informed attacker",
+                "yes",
+                "yes" if lower else "no",
+                "" if lower else _WHY,
+            )
+        ],
+        remarks=_part_remark(data, len(choices)),
+    )
+
+
+ITEMS = (
+    PaperItem("004-figure-5", "Design choice: distance", _factor(5, "distance", "plda")),
+    PaperItem(
+        "004-figure-6",
+        "Design choice: proximity",
+        _factor(6, "proximity", "random or dense"),
+    ),
+    PaperItem("004-figure-7", "Design choice: gender", _factor(7, "gender", "random")),
+    PaperItem("004-figure-8", "Design choice: assignment", _factor(8, "assignment", "speaker")),
+    PaperItem("004-figure-9", "Attackers and utility, random proximity", _attackers(9, "random")),
+    PaperItem("004-figure-10", "Attackers and utility, dense proximity", _attackers(10, "dense")),
+    PaperItem("004-figure-11", "Change of pitch", _figure_11),
+)

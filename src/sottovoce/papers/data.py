@@ -1,0 +1,224 @@
+"""The data that items of papers are computed from, as the user names them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+
+from sottovoce.core.types import StageProgress
+from sottovoce.corpus.audio import load_length
+from sottovoce.corpus.formats import BUILTIN, open_corpus
+from sottovoce.corpus.utterance import Corpus, Utterance
+
+NEEDS = {
+    "words": "tagged text as CoNLL files: --ner DIR (a folder per language with test files)",
+    "torch": "PyTorch: pip install 'sottovoce[train]'",
+    "digits": "images of digits: --digits FILE.npz (MNIST as train and test arrays)",
+    "transcripts": "a corpus with transcripts: --corpus DIR",
+}
+"""What an item may need besides speech, for which the built-in corpus is the default."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartSize:
+    """How much of a corpus a quick run takes."""
+
+    speakers: int
+    """Half of them of each gender where that is known."""
+    enrol: int
+    """Enrolment utterances of each speaker."""
+    trial: int
+    """Trial utterances of each speaker."""
+    seconds: float | None = 3.5
+    """Utterances that are not longer are preferred, of others only the beginning is taken; None for
+    any length."""
+
+
+@dataclass(frozen=True)
+class PaperData:
+    """Names of the data, and where the work is kept."""
+
+    folder: Path
+    """Results lie in it by item, and what they are made of in ``work``."""
+    quick: bool = False
+    corpus: str = BUILTIN
+    """Speech to anonymise and attack, with enrolment and trial utterances."""
+    train: str | None = None
+    """Speech of other speakers to train attackers on; None for half of the attacked corpus."""
+    crowd: str | None = None
+    """Speech of many speakers; None for the corpus."""
+    ner: Path | None = None
+    """A folder of tagged text."""
+    digits: Path | None = None
+    """Images of digits."""
+    seed: int = 0
+    jobs: int = 1
+    progress: StageProgress | None = None
+
+    def missing(self, needs: Sequence[str]) -> str | None:
+        """Return what an item still needs, or None if it can run.
+
+        Parameters
+        ----------
+        needs : sequence of str
+            Names in :data:`NEEDS`.
+        """
+        given = {
+            "words": self.ner is not None,
+            "digits": self.digits is not None,
+            "torch": find_spec("torch") is not None,
+            "transcripts": True,
+        }
+        absent = [NEEDS[name] for name in needs if not given[name]]
+        return "; ".join(absent) or None
+
+    @property
+    def work(self) -> Path:
+        """The folder of anonymised speech, embeddings and finished steps."""
+        return self.folder / "work"
+
+    @cached_property
+    def attacked(self) -> Corpus:
+        """The corpus that is attacked."""
+        return open_corpus(self.corpus)
+
+    @cached_property
+    def training(self) -> Corpus | None:
+        """Speech of other speakers, if the user names any."""
+        return None if self.train is None else open_corpus(self.train)
+
+    @cached_property
+    def many(self) -> Corpus:
+        """The corpus of many speakers."""
+        return self.attacked if self.crowd is None else open_corpus(self.crowd)
+
+    @property
+    def synthetic(self) -> bool:
+        """Whether the attacked corpus is the built-in one, whose voices nobody has."""
+        return self.corpus == BUILTIN
+
+    def named(self) -> dict[str, str | None]:
+        """Return the inputs by name, without folders, as results quote them."""
+        paths = {
+            "corpus": self.corpus,
+            "train": self.train,
+            "crowd": self.crowd,
+            "ner": self.ner,
+            "digits": self.digits,
+        }
+        return {name: None if path is None else Path(path).name for name, path in paths.items()}
+
+
+def part_of(corpus: Corpus, size: PartSize | None) -> Corpus:
+    """Take the part of a corpus that a quick run uses.
+
+    Utterances are spread evenly over the list of each speaker, speakers over those of each gender.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        The whole corpus; without the splits ``enrol`` and ``trial`` the first half of a speaker's
+        utterances counts as enrolment.
+    size : PartSize or None
+        How much; None for the whole corpus.
+    """
+    if size is None:
+        return corpus
+    by_speaker = corpus.by_speaker()
+    kept: list[Utterance] = []
+    for speaker in _spread_by_gender(corpus, size.speakers):
+        enrol, trial = _sides(by_speaker[speaker])
+        kept += _short(enrol, size.enrol, size.seconds)
+        kept += _short(trial, size.trial, size.seconds)
+    return Corpus(corpus.name, corpus.root, tuple(kept), notes=corpus.notes)
+
+
+def training_part(corpus: Corpus, speakers: int, each: int, seconds: float) -> Corpus:
+    """Take some utterances of some speakers to train attackers on.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        Speech of training speakers.
+    speakers, each : int
+        How many speakers, and utterances of each.
+    seconds : float
+        Only the beginning of each recording.
+    """
+    by_speaker = corpus.by_speaker()
+    kept = [
+        beginning(utterance, seconds)
+        for speaker in _spread_by_gender(corpus, speakers)
+        for utterance in spread(by_speaker[speaker], each)
+    ]
+    return Corpus(corpus.name, corpus.root, tuple(kept), notes=corpus.notes)
+
+
+def spread(utterances: Sequence[Utterance], count: int) -> list[Utterance]:
+    """Choose utterances at equal distances in a list, the first among them.
+
+    Parameters
+    ----------
+    utterances : sequence of Utterance
+        The list.
+    count : int
+        How many; all if there are fewer.
+    """
+    if len(utterances) <= count or count < 1:
+        return list(utterances[: max(0, count)])
+    return [utterances[turn * len(utterances) // count] for turn in range(count)]
+
+
+def beginning(utterance: Utterance, seconds: float) -> Utterance:
+    """Return the first seconds of an utterance; what is cut loses its transcript.
+
+    Parameters
+    ----------
+    utterance : Utterance
+        A recording, or a part of one.
+    seconds : float
+        How much is kept.
+    """
+    if load_length(utterance).seconds <= seconds:
+        return utterance
+    start = utterance.start or 0.0
+    return replace(utterance, start=start, end=start + seconds, transcript="", extra={})
+
+
+def _short(utterances: Sequence[Utterance], count: int, seconds: float | None) -> list[Utterance]:
+    """Utterances that are not longer than this; if too few, the beginnings of others."""
+    if seconds is None:
+        return spread(utterances, count)
+    whole = [utterance for utterance in utterances if load_length(utterance).seconds <= seconds]
+    chosen = spread(whole, count)
+    longer = [utterance for utterance in utterances if utterance not in whole]
+    return chosen + [
+        beginning(utterance, seconds) for utterance in spread(longer, count - len(chosen))
+    ]
+
+
+def _sides(utterances: Sequence[Utterance]) -> tuple[list[Utterance], list[Utterance]]:
+    enrol = [utterance for utterance in utterances if utterance.split == "enrol"]
+    trial = [utterance for utterance in utterances if utterance.split == "trial"]
+    if enrol and trial:
+        return enrol, trial
+    half = len(utterances) // 2
+    return (
+        [replace(utterance, split="enrol") for utterance in utterances[:half]],
+        [replace(utterance, split="trial") for utterance in utterances[half:]],
+    )
+
+
+def _spread_by_gender(corpus: Corpus, count: int) -> list[str]:
+    """Names of speakers, as many of each gender as possible, in sorted order."""
+    groups: dict[str, list[str]] = {}
+    for speaker, utterances in corpus.by_speaker().items():
+        groups.setdefault(utterances[0].gender, []).append(speaker)
+    chosen: list[str] = []
+    for number, names in enumerate(sorted(groups.values(), key=len)):
+        share = min(len(names), -(-(count - len(chosen)) // (len(groups) - number)))
+        chosen += [names[turn * len(names) // share] for turn in range(share)]
+    return sorted(chosen[:count])

@@ -1,0 +1,123 @@
+"""The page "The papers, reproduced": every item with its numbers, or why there are none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from sottovoce.core.files import write_text
+from sottovoce.papers.data import PaperData
+from sottovoce.papers.items import DOCUMENTS
+from sottovoce.papers.results import Compared, PaperResult, PaperTable
+from sottovoce.papers.runner import Outcome, drawing_path
+from sottovoce.report.formats import MISSING
+
+MOST_ROWS = 40
+"""Rows of a table on the page; all are in ``result.json``."""
+
+INTRODUCTION = (
+    "# The papers, reproduced\n\n"
+    "Every table and figure of the five documents that this package implements, computed by one "
+    "command each, with the published numbers beside ours. This page is written by a command, not "
+    "by hand:\n\n"
+    "```sh\n{command}\n```\n\n"
+    "`sottovoce paper --list` shows all items and what those need that do not run; "
+    "`sottovoce paper ITEM` computes one. A run that was stopped continues. Without `--quick` an "
+    "item takes the whole corpus; what was made on a part says so, and finished complete runs are "
+    "kept in quick ones. Numbers of other speakers, encoders and anonymisers are not expected to "
+    "be equal: the page says what differs. Names of attackers are "
+    "[ours](terminology.md#what-the-attacker-knows), which are not those of every document.\n"
+)
+
+
+def write_page(path: Path, outcomes: Sequence[Outcome], data: PaperData, command: str) -> None:
+    """Write the page and its drawings, which go to ``images/papers`` beside it.
+
+    Parameters
+    ----------
+    path : Path
+        The Markdown file.
+    outcomes : sequence of Outcome
+        In the order of the page.
+    data : PaperData
+        With the folder of the results.
+    command : str
+        What makes the page.
+    """
+    parts = [INTRODUCTION.format(command=command), *_summary(outcomes)]
+    document = ""
+    for outcome in outcomes:
+        if outcome.item.document != document:
+            document = outcome.item.document
+            parts.append(f"\n## {document}: {DOCUMENTS[document]}\n")
+        parts += _section(outcome, path.parent, data)
+    write_text(path, "\n".join(parts).rstrip() + "\n")
+
+
+def _summary(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    results = [outcome.result for outcome in outcomes if outcome.result is not None]
+    seconds = sum(result.cpu_seconds for result in results)
+    yield (
+        f"{len(results)} of {len(outcomes)} items are here; their last runs took "
+        f"{seconds / 60:.0f} CPU minutes on one core, steps that were finished before not counted."
+    )
+
+
+def _section(outcome: Outcome, folder: Path, data: PaperData) -> Iterator[str]:
+    item, result = outcome.item, outcome.result
+    yield f"### {item.id}: {item.title}\n"
+    if result is None:
+        yield f"Not here: it needs {(outcome.reason or '').removeprefix('needs ')}.\n"
+        return
+    part = " A quick run on a part of the data." if result.quick else ""
+    yield f"Computed from {result.made_from}.{part}\n"
+    for name in result.figures:
+        target = folder / "images" / "papers" / f"{item.id}.svg"
+        write_text(target, drawing_path(data, result, name).read_text("utf-8"))
+        yield f"![{item.title}](images/papers/{item.id}.svg)\n"
+    if result.compared:
+        yield from _compared(result)
+    for table in result.tables:
+        yield from _table(table)
+    for remark in result.remarks:
+        yield f"- {remark}"
+    if result.remarks:
+        yield ""
+
+
+def _compared(result: PaperResult) -> Iterator[str]:
+    reasons = list(dict.fromkeys(row.why for row in result.compared if row.why))
+    marks = {why: f"<sup>{number}</sup>" for number, why in enumerate(reasons, start=1)}
+    yield "| quantity | published | here |"
+    yield "| --- | --- | --- |"
+    for row in result.compared:
+        cells = (_plain(row.quantity), _value(row.published), _ours(row) + marks.get(row.why, ""))
+        yield f"| {' | '.join(cells)} |"
+    yield ""
+    if reasons:
+        yield "Differences: " + " ".join(f"{marks[why]} {why}." for why in reasons) + "\n"
+
+
+def _ours(row: Compared) -> str:
+    return MISSING if row.ours is None else _value(row.ours)
+
+
+def _value(value: float | str) -> str:
+    return _plain(value) if isinstance(value, str) else f"{value:.4g}"
+
+
+def _table(table: PaperTable) -> Iterator[str]:
+    shown = table.rows[:MOST_ROWS]
+    rest = len(table.rows) - len(shown)
+    more = f" ({len(table.rows)} rows, the first {MOST_ROWS})" if rest else ""
+    yield f'??? note "{table.caption}{more}"\n'
+    yield f"    | {' | '.join(map(_plain, table.headings))} |"
+    yield f"    | {' | '.join(['---'] * len(table.headings))} |"
+    for row in shown:
+        yield f"    | {' | '.join(_plain(table.cell(cell)) for cell in row)} |"
+    yield ""
+
+
+def _plain(text: str) -> str:
+    """Text that Markdown does not take for markup."""
+    return text.replace("|", "\\|").replace("[", "\\[").replace("<", "&lt;")

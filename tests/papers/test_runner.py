@@ -1,0 +1,105 @@
+"""Running items: folders, finished results, reasons, and the page."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner
+from error_codes import raises_code
+
+from sottovoce.cli import app, run
+from sottovoce.papers.catalogue import ITEMS, choose_items, list_items
+from sottovoce.papers.data import PaperData
+from sottovoce.papers.items import DOCUMENTS
+from sottovoce.papers.page import write_page
+from sottovoce.papers.runner import RESULT, run_item, run_or_explain, stored_result
+
+FAST = "001-table-1"
+
+
+def test_ids_name_document_kind_and_number() -> None:
+    for item in ITEMS.values():
+        document, kind, number = item.id.split("-")
+        assert document in DOCUMENTS and kind in ("figure", "table", "section")
+        assert float(number) > 0
+
+
+def test_list_as_json_keeps_its_contract() -> None:
+    outcome = CliRunner().invoke(app, ["paper", "--list", "--json"])
+    items = json.loads(outcome.stdout)["items"]
+    assert {item["id"] for item in items} == set(ITEMS)
+    for item in items:
+        assert set(item) == {"id", "document", "title", "status", "needs"}
+        assert item["status"] == ("runs" if item["needs"] is None else "needs")
+
+
+def test_a_result_is_written_and_read_back(tmp_path: Path) -> None:
+    data = PaperData(tmp_path)
+    result = run_item(ITEMS[FAST], data)
+    assert stored_result(ITEMS[FAST], data) == result
+    stored = json.loads((tmp_path / FAST / RESULT).read_text())
+    assert stored["result"]["tables"][0]["rows"][0][0] == "case 1"
+
+
+def test_a_quick_result_does_not_stand_for_a_complete_one(tmp_path: Path) -> None:
+    data = PaperData(tmp_path, quick=True)
+    run_item(ITEMS[FAST], data)
+    assert stored_result(ITEMS[FAST], data) is not None
+    assert stored_result(ITEMS[FAST], replace(data, quick=False)) is None
+    assert stored_result(ITEMS[FAST], replace(data, corpus="elsewhere")) is None
+
+
+def test_a_finished_result_is_kept(tmp_path: Path) -> None:
+    data = PaperData(tmp_path)
+    assert not run_or_explain(ITEMS[FAST], data).kept
+    assert run_or_explain(ITEMS[FAST], replace(data, quick=True)).kept
+
+
+def test_what_is_needed_is_said(tmp_path: Path) -> None:
+    item = ITEMS["004-table-4"]
+    with raises_code("missing-data"):
+        run_item(item, PaperData(tmp_path))
+    outcome = run_or_explain(item, PaperData(tmp_path))
+    assert outcome.result is None and "--ner" in str(outcome.reason)
+    status = {row.id: row for row in list_items(PaperData(tmp_path))}["004-table-4"]
+    assert status.status == "needs"
+    given = {row.id: row for row in list_items(PaperData(tmp_path, ner=tmp_path))}["004-table-4"]
+    assert given.status == "runs"
+
+
+def test_items_are_chosen_by_document() -> None:
+    chosen = [item.id for item in choose_items(["003"])]
+    assert chosen == ["003-figure-1", "003-table-1"]
+    assert len(choose_items(["all"])) == len(ITEMS)
+    with raises_code("unknown-name"):
+        choose_items(["001-table-9"])
+
+
+@pytest.mark.parametrize("words", [["paper"], ["paper", "001-table-9"], ["paper", "004-table-4"]])
+def test_bad_usage_is_one_line(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(words) == 2
+    assert len(capsys.readouterr().err.strip().splitlines()) == 1
+
+
+def test_the_page_has_every_item(tmp_path: Path) -> None:
+    names = [FAST, "001-figure-3", "004-table-4"]
+    data = PaperData(tmp_path / "out")
+    outcomes = [run_or_explain(ITEMS[name], data) for name in names]
+    write_page(tmp_path / "papers.md", outcomes, data, "sottovoce paper all")
+    page = (tmp_path / "papers.md").read_text()
+    for name in names:
+        assert f"### {name}" in page
+    assert "Not here: it needs tagged text" in page
+    assert "| Cllr_min, case 1 | 0.5 | 0.5 |" in page
+    drawing = tmp_path / "images" / "papers" / "001-figure-3.svg"
+    assert ElementTree.parse(drawing).getroot().tag.endswith("svg")
+
+
+def test_command_prints_published_beside_ours(tmp_path: Path) -> None:
+    outcome = CliRunner().invoke(app, ["paper", FAST, "--out", str(tmp_path)])
+    assert outcome.exit_code == 0
+    assert "published" in outcome.stdout and "0.656" in outcome.stdout
