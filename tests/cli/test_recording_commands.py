@@ -23,7 +23,7 @@ from sottovoce.anonymise.recording.word_times import (
 )
 from sottovoce.asr.recogniser import RECOGNISERS
 from sottovoce.cli import run
-from sottovoce.core.errors import TooFewError
+from sottovoce.core.errors import InputError, TooFewError
 from sottovoce.core.types import Audio
 from sottovoce.corpus.demo import builtin_corpus
 from sottovoce.corpus.manifest import read_manifest
@@ -407,3 +407,50 @@ def test_a_broken_ctm_names_its_line(tmp_path: Path) -> None:
     with raises_code("damaged") as error:
         read_ctm(tmp_path / "x.ctm")
     assert "x.ctm:2" in str(error.value)
+
+
+def test_purposes_are_drawn_for_each_dialogue(corpus: Path, tmp_path: Path) -> None:
+    """Each dialogue is in one export, the ledger has its purpose and refuses another one."""
+    out = tmp_path / "out"
+    command = ["anonymise", "recording", str(corpus), str(out), "--purpose", "random"]
+    options = ["--purposes", "language-model,understanding", "--reproducible", "1"]
+    assert run([*command, *options, "--json", str(tmp_path / "r.json")]) == 0
+    exports = json.loads((tmp_path / "r.json").read_text())["exports"]
+    folders = {path.name for path in out.iterdir() if path.is_dir()}
+    assert {export["task"] for export in exports} == folders
+    assert folders <= {"language-model", "understanding"}
+    assert sum(export["utterances"] for export in exports) == len(read_manifest(corpus))
+    ledger = (tmp_path / "ledger.jsonl").read_text().splitlines()[1:]
+    assert {json.loads(line)["purpose"] for line in ledger} == folders
+    other = str(tmp_path / "other")
+    assert run(["anonymise", "recording", str(corpus), other, "--purpose", "acoustic"]) == 2
+
+
+def test_a_draw_of_purposes_that_fails_leaves_nothing(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second export fails: the first one and its entries go too."""
+    from sottovoce.cli import recording_exports
+
+    exported: list[Path] = []
+    export = recording_exports.Exporter.export
+
+    def fail_at_second(self: object, part: object, target: Path, *more: object) -> object:
+        if exported:
+            raise InputError("the disk is full", code="not-writable")
+        exported.append(target)
+        return export(self, part, target, *more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(recording_exports.Exporter, "export", fail_at_second)
+    out = tmp_path / "out"
+    command = ["anonymise", "recording", str(corpus), str(out), "--purpose", "random"]
+    tasks = "language-model,understanding,dialogue-management"
+    assert run([*command, "--purposes", tasks, "--reproducible", "1"]) == 2
+    assert exported and not out.exists()
+    ledger = tmp_path / "ledger.jsonl"
+    assert len(ledger.read_text().splitlines()) == 1  # the header
+
+
+def test_purposes_need_a_random_purpose(corpus: Path, tmp_path: Path) -> None:
+    command = ["anonymise", "recording", str(corpus), str(tmp_path / "o"), "--purposes", "acoustic"]
+    assert run([*command, "--purpose", "text"]) == 2

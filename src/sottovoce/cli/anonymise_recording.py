@@ -10,16 +10,18 @@ import click
 
 from sottovoce.cli.align import open_transcribed
 from sottovoce.cli.decisions import decision_options, load_decisions, write_proposal
-from sottovoce.cli.options import JsonCommand, json_option, progress_bar
-from sottovoce.cli.recording_outcome import Outcome
+from sottovoce.cli.options import JsonCommand, json_option, progress_bar, split_names, write_json
+from sottovoce.cli.recording_exports import Exporter
 from sottovoce.cli.secrets import find_secret, secret_file, secret_options
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sottovoce.anonymise.recording.mask import MaskSettings, MaskSound
     from sottovoce.anonymise.recording.private_words import Finder
-    from sottovoce.anonymise.recording.release import Purpose
     from sottovoce.anonymise.recording.secure import AlignedRecording
     from sottovoce.anonymise.recording.verification import Verifier
+    from sottovoce.cli.recording_outcome import Outcome
 
 
 @click.command(
@@ -32,9 +34,16 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--purpose",
-    type=click.Choice(["acoustic", "text"]),
+    type=click.Choice(["acoustic", "text", "random"]),
     required=True,
-    help="acoustic: secured speech and its text without private words. text: texts only.",
+    help="acoustic: secured speech and its text without private words. text: texts only. random: "
+    "one of --purposes, drawn for each dialogue.",
+)
+@click.option(
+    "--purposes",
+    metavar="NAMES",
+    help="What random draws from. [default: acoustic,language-model,understanding,"
+    "dialogue-management]",
 )
 @click.option(
     "--words",
@@ -98,7 +107,8 @@ if TYPE_CHECKING:
 @json_option
 def command(
     paths: tuple[Path, ...],
-    purpose: Purpose,
+    purpose: str,
+    purposes: str | None,
     words: Path | None,
     only_words: bool,
     decisions_path: Path | None,
@@ -131,16 +141,15 @@ def command(
     purpose only, since speech and text together show which private words were missed. A ledger
     remembers the exports; it recognises a dialogue by its words, its sound and its name.
 
+    With --purpose random each dialogue is drawn, by the secret, for one of --purposes, and OUT gets
+    an export for each of them in a folder of its name. The ledger remembers the draw: a dialogue
+    that was exported before keeps its purpose.
+
     For a review, --propose FILE writes what would be masked, and no OUT; the service's page shows
     and changes such a file, and --decisions FILE exports with it.
     """
-    from sottovoce.anonymise.recording.export import export_corpus
     from sottovoce.anonymise.recording.ledger import Ledger, default_ledger
-    from sottovoce.anonymise.recording.private_words import (
-        detect_private,
-        read_words,
-        replace_with,
-    )
+    from sottovoce.anonymise.recording.private_words import detect_private, read_words
     from sottovoce.anonymise.recording.review import propose_decisions
     from sottovoce.anonymise.recording.secure import Settings
     from sottovoce.anonymise.recording.slice import check_seconds
@@ -157,50 +166,76 @@ def command(
         raise click.UsageError("--only-words needs --words FILE")
     if verify and purpose == "text":
         raise click.UsageError("--verify attacks sound; a text export has none")
+    tasks = _tasks(purpose, purposes)
     corpus = open_transcribed(source, text)
     if voice != "none":
         make_method(voice)  # an unknown method is refused before a secret is written
     decisions = load_decisions(decisions_path)
+    finder = None if only_words else detect_private
     if propose is not None:
-        finder = None if only_words else detect_private
         proposed = propose_decisions(
             corpus, finder=finder, listed=listed, lang=lang, decisions=decisions
         )
         write_proposal(propose, proposed, json_to)
         return 0
     languages = {utterance.language or lang for utterance in corpus}
-    finder = None if only_words else detect_private
     verifier = _make_verifier(recogniser, languages, finder) if verify else None
-    outcome = Outcome(target, verifier)
+    ledger = None if in_house else Ledger(ledger_path or default_ledger())
     with delete_on_failure(secret_file(target, secret_path)), ExitStack() as stack:
-        for path in (outcome.places_path, *([Path(json_to)] if json_to not in (None, "-") else [])):
-            stack.enter_context(delete_on_failure(path))
+        if json_to not in (None, "-"):
+            stack.enter_context(delete_on_failure(Path(str(json_to))))
         progress = stack.enter_context(progress_bar("securing"))
         drawn = find_secret(target, secret_path, reproducible)
-        result = export_corpus(
-            corpus,
-            target,
-            purpose=purpose,
-            secret=drawn.secret,
-            settings=settings,
-            finder=finder,
-            listed=listed,
-            decisions=decisions,
-            method=None if voice == "none" else make_method(voice, drawn.secret),
-            replace=replace_with(lang, drawn.secret, strategy) if purpose == "text" else None,
-            lang=lang,
-            ledger=None if in_house else Ledger(ledger_path or default_ledger()),
-            observe=verifier.observe if verifier else None,
-            finish=lambda counts: outcome.finish(counts, drawn.secret, json_to),
-            progress=progress,
+        exporter = Exporter(
+            drawn.secret,
+            settings,
+            finder,
+            listed,
+            decisions,
+            voice,
+            strategy,
+            lang,
+            ledger,
+            verifier,
+            progress,
         )
-    if json_to != "-":
-        outcome.show(result)
-    outcome.warn()
-    if not result.masked_words:
+        if tasks is None:
+            outcomes = [
+                exporter.export(corpus, target, purpose, lambda done: _write_json(done, json_to))
+            ]
+        else:
+            outcomes = exporter.export_tasks(
+                corpus, target, tasks, lambda done: _write_all_json(done, json_to)
+            )
+    for outcome in outcomes:
+        if json_to != "-":
+            outcome.show()
+        outcome.warn()
+    if not sum(outcome.masked_words for outcome in outcomes):
         click.echo(f"no word was masked{'; check the list of words' if listed else ''}", err=True)
     click.echo(drawn.note, err=True)
-    return outcome.exit_code
+    return max(outcome.exit_code for outcome in outcomes)
+
+
+def _write_json(outcome: Outcome, json_to: str | None) -> None:
+    if json_to is not None:
+        write_json(outcome.to_dict(), json_to)
+
+
+def _write_all_json(outcomes: Sequence[Outcome], json_to: str | None) -> None:
+    if json_to is not None:
+        write_json({"exports": [outcome.to_dict() for outcome in outcomes]}, json_to)
+
+
+def _tasks(purpose: str, purposes: str | None) -> tuple[str, ...] | None:
+    """Purposes to draw from; None where one is named."""
+    from sottovoce.anonymise.recording.purposes import TASKS, check_tasks
+
+    if purpose != "random":
+        if purposes is not None:
+            raise click.UsageError("--purposes is drawn from; it needs --purpose random")
+        return None
+    return check_tasks(split_names(purposes) or list(TASKS))
 
 
 def _split_paths(paths: tuple[Path, ...], *, with_target: bool) -> tuple[Path, Path | None, Path]:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import click
 
 from sottovoce.cli.decisions import describe_counts
-from sottovoce.cli.options import write_json
 
 if TYPE_CHECKING:
     from sottovoce.anonymise.keys import Secret
@@ -29,6 +28,10 @@ class Outcome:
 
     target: Path
     verifier: Verifier | None
+    task: str
+    """What the export is used for."""
+    result: Export | None = None
+    """Counts, once the export is finished."""
     verification: Verification | None = None
     places: list[Place] = field(default_factory=list)
     """Where a private word may have been missed."""
@@ -44,8 +47,13 @@ class Outcome:
         failed = self.verification is not None and bool(self.verification.failures)
         return int(failed or (self.verifier is not None and bool(self.places)))
 
-    def finish(self, result: Export, secret: Secret, json_to: str | None) -> None:
-        """Run the attacks that need all recordings, and write what was asked for.
+    @property
+    def masked_words(self) -> int:
+        """Words that were masked."""
+        return 0 if self.result is None else self.result.masked_words
+
+    def finish(self, result: Export, secret: Secret) -> None:
+        """Run the attacks that need all recordings.
 
         Parameters
         ----------
@@ -53,8 +61,6 @@ class Outcome:
             Counts of the export.
         secret : Secret
             Key of the draws.
-        json_to : str, optional
-            ``-``, or the file for the results.
         """
         from sottovoce.anonymise.recording.missed_words import write_places
 
@@ -64,21 +70,25 @@ class Outcome:
         self.places = list(dict.fromkeys([*result.spelled, *heard]))
         if self.places:
             write_places(self.places_path, self.places)
-        if json_to is not None:
-            details = {"verification": self.verification.to_dict()} if self.verification else {}
-            places = [place.to_dict() for place in self.places]
-            head = {**result.to_dict(), "out": str(self.target), "look_at": places}
-            write_json({**head, **details}, json_to)
+        self.result = result
 
-    def show(self, result: Export) -> None:
-        """Print the results for a person.
+    def to_dict(self) -> dict[str, object]:
+        """Return the results as JSON has them."""
+        counts = {} if self.result is None else self.result.to_dict()
+        places = [place.to_dict() for place in self.places]
+        details = {"verification": self.verification.to_dict()} if self.verification else {}
+        return {
+            **counts,
+            "task": self.task,
+            "out": str(self.target),
+            "look_at": places,
+            **details,
+        }
 
-        Parameters
-        ----------
-        result : Export
-            Counts of the export.
-        """
-        print_export(result, self.target)
+    def show(self) -> None:
+        """Print the results for a person."""
+        if self.result is not None:
+            print_export(self.result, self.target, self.task)
         if self.verification:
             _print_verification(self.verification)
 
@@ -110,7 +120,7 @@ def _place_lines(places: Sequence[Place]) -> list[str]:
     return [*lines, "  …"] if len(places) > MAX_NAMED_PLACES else lines
 
 
-def print_export(result: Export, target: Path) -> None:
+def print_export(result: Export, target: Path, task: str) -> None:
     """Print the counts of an export.
 
     Parameters
@@ -119,10 +129,13 @@ def print_export(result: Export, target: Path) -> None:
         The counts.
     target : Path
         Where it is.
+    task : str
+        What it is used for.
     """
     unit = "texts" if result.purpose == "text" else "files"
+    named = "" if task == result.purpose else f"{task}: "
     click.echo(
-        f"{result.files:,} {unit} of {result.utterances:,} utterances in {target}: "
+        f"{named}{result.files:,} {unit} of {result.utterances:,} utterances in {target}: "
         f"{result.masked_words:,} words masked ({result.doubtful_words:,} of them in doubt), "
         f"{len(result.withheld):,} utterances withheld"
     )

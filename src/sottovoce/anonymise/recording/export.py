@@ -25,11 +25,8 @@ from sottovoce import __version__
 from sottovoce.anonymise.decisions import Decisions
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.recording.ledger import (
-    Dialogue,
-    Fingerprints,
     Ledger,
-    Name,
-    dialogue_names,
+    dialogues_of,
 )
 from sottovoce.anonymise.recording.private_words import Finder, Replace, replace_with
 from sottovoce.anonymise.recording.release import (
@@ -55,7 +52,6 @@ from sottovoce.core.errors import InputError, first_few
 from sottovoce.core.files import write_text
 from sottovoce.core.records import JsonObject
 from sottovoce.core.types import Progress
-from sottovoce.corpus.audio import load_native
 from sottovoce.corpus.utterance import Corpus
 
 RECORD = "export.json"
@@ -76,6 +72,7 @@ def export_corpus(
     replace: Replace | None = None,
     lang: str = "en",
     ledger: Ledger | None = None,
+    task: str | None = None,
     observe: Callable[[Secured], None] | None = None,
     finish: Callable[[Export], None] | None = None,
     progress: Progress | None = None,
@@ -109,6 +106,8 @@ def export_corpus(
     ledger : Ledger, optional
         Refuses dialogues that were exported in another form. Without it the export is marked as not
         to be given away.
+    task : str, optional
+        What the export is used for, as the ledger and the record have it; by default the purpose.
     observe : callable, optional
         Called with each secured recording.
     finish : callable, optional
@@ -145,7 +144,7 @@ def export_corpus(
     form = _form(settings, listed, recordings, method, secret)
     written = atomic_directory(target, mode=0o700, equal_mtimes=True)
     withheld = target.with_name(f"{target.name}.withheld.csv")
-    entered = _entered(ledger, corpus, target, purpose, form)
+    entered = _entered(ledger, corpus, target, task or purpose, form)
     with delete_on_failure(withheld), entered as export_id, written as folder:
         if purpose == "acoustic":
             if method is not None:
@@ -159,6 +158,7 @@ def export_corpus(
         if not result.files:
             raise InputError(_nothing_released(result), code="withheld")
         inputs: JsonObject = {
+            "task": task or purpose,
             "in_house_only": ledger is None,
             "reproducible_seed": secret.seed,
             "voice": method.record() if method else None,
@@ -172,12 +172,12 @@ def export_corpus(
 
 
 def _entered(
-    ledger: Ledger | None, corpus: Corpus, target: Path, purpose: Purpose, form: str
+    ledger: Ledger | None, corpus: Corpus, target: Path, task: str, form: str
 ) -> AbstractContextManager[str]:
     """Enter an export into the ledger; without one its id is empty."""
     if ledger is None:
         return nullcontext("")
-    return ledger.entered(_dialogues(corpus), purpose, form, partial(_is_complete, target))
+    return ledger.entered(dialogues_of(corpus), task, form, partial(_is_complete, target))
 
 
 def _write_record(path: Path, export_id: str, inputs: JsonObject, result: Export) -> None:
@@ -211,23 +211,6 @@ def _nothing_released(result: Export) -> str:
         f"{len(result.withheld):,} of {result.utterances:,} recordings withheld, nothing exported: "
         f"{result.withheld[0].why}"
     )
-
-
-def _dialogues(corpus: Corpus) -> list[Dialogue]:
-    """Return how the ledger recognises each dialogue; unreadable audio has no fingerprint."""
-    recordings: dict[Name, list[Fingerprints]] = {}
-    wider_names: dict[Name, set[Name]] = {}
-    for utterance in corpus:
-        audio = None
-        with suppress(InputError):
-            audio = load_native(utterance)[0]
-        name, *wider = dialogue_names(utterance)
-        recordings.setdefault(name, []).append(Fingerprints.of(audio, utterance.transcript))
-        wider_names.setdefault(name, set()).update(wider)
-    return [
-        Dialogue(name, frozenset(wider_names[name]), tuple(fingerprints))
-        for name, fingerprints in recordings.items()
-    ]
 
 
 def _is_complete(target: Path, export_id: str) -> bool:

@@ -20,8 +20,8 @@ import os
 import secrets
 import time
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -32,7 +32,8 @@ from sottovoce.core.errors import InputError, first_few
 from sottovoce.core.files import write_text
 from sottovoce.core.locks import locked
 from sottovoce.core.types import RealArray
-from sottovoce.corpus.utterance import Utterance
+from sottovoce.corpus.audio import load_native
+from sottovoce.corpus.utterance import Corpus, Utterance
 
 FORMAT = 2
 """Version of the file; version 1 had no names of dialogues."""
@@ -140,6 +141,29 @@ class Dialogue:
     recordings: tuple[Fingerprints, ...]
 
 
+def dialogues_of(corpus: Corpus) -> list[Dialogue]:
+    """Return how the ledger recognises each dialogue; unreadable audio has no fingerprint.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        Utterances of dialogues.
+    """
+    recordings: dict[Name, list[Fingerprints]] = {}
+    wider_names: dict[Name, set[Name]] = {}
+    for utterance in corpus:
+        audio = None
+        with suppress(InputError):
+            audio = load_native(utterance)[0]
+        name, *wider = dialogue_names(utterance)
+        recordings.setdefault(name, []).append(Fingerprints.of(audio, utterance.transcript))
+        wider_names.setdefault(name, set()).update(wider)
+    return [
+        Dialogue(name, frozenset(wider_names[name]), tuple(fingerprints))
+        for name, fingerprints in recordings.items()
+    ]
+
+
 # ========================================================================================= ledger
 
 
@@ -220,10 +244,38 @@ class Ledger:
             yield export
         except BaseException:
             if not is_complete(export):
-                with self._locked():
-                    key, entries = self._read()
-                    self._write(key, [entry for entry in entries if entry.export != export])
+                self.remove([export])
             raise
+
+    def remove(self, exports: Collection[str]) -> None:
+        """Remove the entries of exports that were destroyed and never given away.
+
+        Parameters
+        ----------
+        exports : collection of str
+            Ids of the exports.
+        """
+        with self._locked():
+            key, entries = self._read()
+            self._write(key, [entry for entry in entries if entry.export not in exports])
+
+    def purposes(self, dialogues: Sequence[Dialogue]) -> dict[Name, str]:
+        """Return the purpose of each dialogue that was exported before.
+
+        Parameters
+        ----------
+        dialogues : sequence of Dialogue
+            Recognised by their recordings and names, as in :meth:`entered`.
+        """
+        with self._locked():
+            key, entries = self._read()
+        index = _Index(entries)
+        known = {}
+        for dialogue in dialogues:
+            entry = _entry(key, dialogue, ("", "", "", ""))
+            for earlier in index.same_recordings(entry) + index.same_dialogue(entry):
+                known[dialogue.name] = earlier.purpose
+        return known
 
     def _refuse_conflict(self, dialogue: Dialogue, new: _Entry, index: _Index, key: bytes) -> None:
         same_recordings = index.same_recordings(new)
