@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -51,6 +52,31 @@ def test_the_pooled_value_is_the_mean_by_speaker() -> None:
     assert (pooled.heterogeneity.lowest, pooled.heterogeneity.highest) == ("b", "a")
     assert pooled.heterogeneity.p_value < 0.01
     assert from_json(MeasuresByCondition, to_json(result)) == result
+
+
+def test_equal_weights_are_the_mean_of_the_voiceprivacy_challenges() -> None:
+    """There the EERs of women and men are averaged, however many there are of each."""
+    conditions = {"f": of_condition(0.5, 10, 1, "f"), "m": of_condition(2.0, 30, 2, "m")}
+    settings = replace(SETTINGS, column="gender", equal_weights=True)
+    result = measure_by_condition("set", conditions, NONE, settings)
+    values = [summary.measures["eer"].value or 0.0 for summary in result.conditions.values()]
+    pooled = result.pooled["eer"]
+    assert pooled.value == pytest.approx(sum(values) / 2)
+    assert result.weights == {"f": 1, "m": 1} and result.weighted_by == "condition"
+    assert pooled.value is not None and pooled.low is not None
+    parts = [result.conditions[name].measures["eer"] for name in "fm"]
+    below = math.hypot(*((part.value or 0) - (part.low or 0) for part in parts)) / 2
+    assert pooled.value - pooled.low == pytest.approx(below)
+    compared = compare_by_condition(
+        {
+            name: pair_sets([scores, scores], names=["a", "b"])
+            for name, scores in conditions.items()
+        },
+        {"a": NONE, "b": NONE},
+        settings,
+    )
+    first = compared.pooled["eer"][0].difference.first_value
+    assert first == pytest.approx(sum(values) / 2)
 
 
 def test_the_interval_of_independent_conditions_adds_squares() -> None:

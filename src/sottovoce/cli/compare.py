@@ -55,6 +55,7 @@ def command(
     utt2spk: Path | None,
     by: str | None,
     metadata: Path | None,
+    equal_weights: bool,
     figures: Path | None,
     only: str | None,
     prior: str | None,
@@ -96,7 +97,9 @@ def command(
         raise click.UsageError(f"name 2 to {MAX_SETS} score files; use measure for a single one")
     confidence = None if no_interval else interval
     measures = chosen_measures(only, prior, costs, threshold)
-    requested = request(by, metadata, figures, measures, confidence, resamples, seed, json_to)
+    requested = request(
+        by, metadata, equal_weights, figures, measures, confidence, resamples, seed, json_to
+    )
     if requested is not None:
         lists = _trials_of_each(scores, trials)
         compare_conditions(requested, scores, lists, utt2spk, distinct_names(scores))

@@ -19,15 +19,20 @@ R = TypeVar("R")
 
 
 def condition_options(command: Callable[P, R]) -> Callable[P, R]:
-    """Add ``--by`` and ``--metadata`` to a command.
+    """Add ``--by``, ``--metadata`` and ``--equal-weights`` to a command.
 
     Parameters
     ----------
     command : callable
-        The function of the command; it receives ``by``, a str or None, and ``metadata``, a Path or
-        None.
+        The function of the command; it receives ``by``, a str or None, ``metadata``, a Path or
+        None, and ``equal_weights``, a bool.
     """
     for option in (
+        click.option(
+            "--equal-weights",
+            is_flag=True,
+            help="With --by: each condition counts the same, as VoicePrivacy averages genders.",
+        ),
         click.option(
             "--metadata",
             type=click.Path(path_type=Path),
@@ -51,6 +56,7 @@ class ConditionRequest:
 
     column: str
     metadata: Path | None
+    equal_weights: bool
     measures: Sequence[str] | None
     confidence: float | None
     resamples: int | None
@@ -68,6 +74,7 @@ class ConditionRequest:
         return provenance(
             [path for path in (*inputs, self.metadata) if path is not None],
             by=self.column,
+            equal_weights=self.equal_weights,
             only=self.measures,
             interval=self.confidence,
             resamples=self.resamples,
@@ -78,6 +85,7 @@ class ConditionRequest:
 def request(
     by: str | None,
     metadata: Path | None,
+    equal_weights: bool,
     figures: Path | None,
     measures: Sequence[str] | None,
     confidence: float | None,
@@ -89,19 +97,23 @@ def request(
 
     Parameters
     ----------
-    by, metadata, figures, measures, confidence, resamples, seed, json_to
+    by, metadata, equal_weights, figures, measures, confidence, resamples, seed, json_to
         Values of the options of a command.
     """
     if by is None:
         if metadata is not None:
             raise click.UsageError("--metadata goes with --by; name its column")
+        if equal_weights:
+            raise click.UsageError("--equal-weights goes with --by; name a column")
         return None
     if figures is not None:
         raise click.UsageError(
             "figures show all trials together; leave --figures out, or --by, or give the file of "
             "one condition"
         )
-    return ConditionRequest(by, metadata, measures, confidence, resamples, seed, json_to)
+    return ConditionRequest(
+        by, metadata, equal_weights, measures, confidence, resamples, seed, json_to
+    )
 
 
 def measure_conditions(
@@ -196,4 +208,5 @@ def _settings(requested: ConditionRequest) -> ConditionSettings:
         replicates=requested.resamples,
         only=None if requested.measures is None else tuple(requested.measures),
         seed=requested.seed,
+        equal_weights=requested.equal_weights,
     )

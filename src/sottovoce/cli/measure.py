@@ -48,6 +48,7 @@ def command(
     utt2spk: Path | None,
     by: str | None,
     metadata: Path | None,
+    equal_weights: bool,
     figures: Path | None,
     only: str | None,
     prior: str | None,
@@ -75,7 +76,9 @@ def command(
         raise click.UsageError("--example has its own trials; leave --trials and --utt2spk out")
     names = chosen_measures(only, prior, costs, threshold)
     confidence = None if no_interval else interval
-    requested = request(by, metadata, figures, names, confidence, resamples, seed, json_to)
+    requested = request(
+        by, metadata, equal_weights, figures, names, confidence, resamples, seed, json_to
+    )
     if requested is not None:
         if scores is None:
             raise click.UsageError("the built-in scores have no conditions; leave --by out")

@@ -30,7 +30,7 @@ class Heterogeneity(Record):
 
 @dataclass(frozen=True, slots=True)
 class PooledEstimate(Record):
-    """Mean of a measure over conditions, weighted by speakers."""
+    """Mean of a measure over conditions, weighted by speakers or equally."""
 
     value: float | None
     """None where no condition has a value."""
@@ -43,7 +43,7 @@ class PooledEstimate(Record):
 
 @dataclass(frozen=True, slots=True)
 class PooledDifference(Record):
-    """Difference between two score sets, as a mean over conditions weighted by speakers."""
+    """Difference between two score sets, as a mean over weighted conditions."""
 
     difference: PairedDifference
     heterogeneity: Heterogeneity | None = optional()
@@ -70,7 +70,7 @@ class MeasuresByCondition(Record):
     weights: Mapping[str, int]
     """Of the conditions in the pooled mean."""
     weighted_by: str
-    """What the weights count: ``speaker`` or ``mated trial``."""
+    """What the weights count: ``speaker``, ``mated trial``, or ``condition`` if all are 1."""
     pooled: Mapping[str, PooledEstimate]
     """By the name of the measure."""
     left_out: LeftOutTrials
@@ -85,7 +85,7 @@ class ComparisonByCondition(Record):
     conditions: Mapping[str, Comparison]
     weights: Mapping[str, int]
     weighted_by: str
-    """What the weights count: ``speaker`` or ``mated trial``."""
+    """What the weights count: ``speaker``, ``mated trial``, or ``condition`` if all are 1."""
     pooled: Mapping[str, tuple[PooledDifference, ...]]
     """By the name of the measure; one per pair of sets."""
     left_out: Mapping[str, LeftOutTrials]

@@ -50,6 +50,9 @@ class ConditionSettings:
         Names of the measures; default all that are registered.
     seed : int, default 0
         Of the resamples.
+    equal_weights : bool, default False
+        Whether every condition counts the same in the pooled mean, as in the VoicePrivacy
+        Challenges, instead of by its speakers.
     """
 
     column: str
@@ -57,6 +60,7 @@ class ConditionSettings:
     replicates: int | None = None
     only: tuple[str, ...] | None = None
     seed: int = 0
+    equal_weights: bool = False
 
     @property
     def measures(self) -> list[Measure]:
@@ -221,6 +225,9 @@ class _Pool:
         speakers = [mated_speakers(paired.sets[0]) for paired in sets]
         by_speaker = all(speakers)
         counts = speakers if by_speaker else [len(paired.sets[0].mated) for paired in sets]
+        weighted_by = "speaker" if by_speaker else "mated trial"
+        if settings.equal_weights:
+            counts, weighted_by = [1] * len(sets), "condition"
         results, together = _draw(sets, settings, progress)
         return cls(
             list(usable),
@@ -228,7 +235,7 @@ class _Pool:
             results,
             together,
             dict(zip(usable, counts, strict=True)),
-            "speaker" if by_speaker else "mated trial",
+            weighted_by,
             tuple(warnings),
         )
 

@@ -89,8 +89,11 @@ def difference_of(heterogeneity: Heterogeneity | None) -> Cell:
 
 def _pooling_remark(weights: Mapping[str, int], weighted_by: str) -> str:
     counts = ", ".join(f"{name} {count:,}" for name, count in weights.items())
+    weighting = f"weighted by {weighted_by}s ({counts})"
+    if weighted_by == "condition":
+        weighting = "with equal weights"
     return (
-        f"Pooled: mean over conditions weighted by {weighted_by}s ({counts}), never the scores of "
+        f"Pooled: mean over conditions {weighting}, never the scores of "
         "all conditions together. I² is the share of the spread between conditions that chance "
         "does not explain, p how often chance alone makes as much."
     )
