@@ -19,6 +19,20 @@ from sottovoce.papers.page import write_page
 from sottovoce.papers.runner import RESULT, run_item, run_or_explain, stored_result
 
 FAST = "001-table-1"
+WANTED = {
+    "000": ["figure-2", "figure-3", "section-4.3", "table-1"],
+    "001": ["figure-2", "figure-3", "figure-4", "figure-5", "table-1"],
+    "002": ["figure-1", "figure-2", "figure-3", "table-2"],
+    "003": ["figure-1", "table-1"],
+    "004": [*(f"figure-{n}" for n in range(5, 20)), *(f"table-{n}" for n in range(1, 13))],
+}
+"""All results of the documents; their other figures are drawings of architectures."""
+
+
+def test_every_table_and_figure_is_an_item() -> None:
+    assert set(ITEMS) == {
+        f"{document}-{name}" for document, names in WANTED.items() for name in names
+    }
 
 
 def test_ids_name_document_kind_and_number() -> None:
@@ -61,8 +75,9 @@ def test_a_finished_result_is_kept(tmp_path: Path) -> None:
 
 def test_what_is_needed_is_said(tmp_path: Path) -> None:
     item = ITEMS["004-table-4"]
-    with raises_code("missing-data"):
-        run_item(item, PaperData(tmp_path))
+    for needy in (item, ITEMS["004-table-11"]):
+        with raises_code("missing-data"):
+            run_item(needy, PaperData(tmp_path))
     outcome = run_or_explain(item, PaperData(tmp_path))
     assert outcome.result is None and "--ner" in str(outcome.reason)
     status = {row.id: row for row in list_items(PaperData(tmp_path))}["004-table-4"]
@@ -97,6 +112,17 @@ def test_the_page_has_every_item(tmp_path: Path) -> None:
     assert "| Cllr_min, case 1 | 0.5 | 0.5 |" in page
     drawing = tmp_path / "images" / "papers" / "001-figure-3.svg"
     assert ElementTree.parse(drawing).getroot().tag.endswith("svg")
+
+
+def test_a_page_of_what_is_finished_computes_nothing(tmp_path: Path) -> None:
+    run_item(ITEMS[FAST], PaperData(tmp_path / "out"))
+    page = tmp_path / "papers.md"
+    words = ["paper", "001", "--finished", "--out", str(tmp_path / "out"), "--page", str(page)]
+    assert CliRunner().invoke(app, words).exit_code == 0
+    text = page.read_text()
+    assert "1 of 5 items are here" in text
+    assert "to be computed: sottovoce paper 001-figure-2" in text
+    assert not (tmp_path / "out" / "001-figure-2").exists()
 
 
 def test_command_prints_published_beside_ours(tmp_path: Path) -> None:

@@ -46,16 +46,13 @@ if TYPE_CHECKING:
     help="Tagged text: LANG.test.conll[.xz] and en.train.conll[.xz].",
 )
 @click.option(
-    "--digits",
-    type=click.Path(path_type=Path),
-    metavar="FILE.npz",
-    help="Images of digits for private learning.",
-)
-@click.option(
     "--page",
     type=click.Path(path_type=Path),
     metavar="FILE.md",
     help="Write all items as a page, drawings beside it.",
+)
+@click.option(
+    "--finished", is_flag=True, help="Compute nothing: a page of what is finished in --out."
 )
 @click.option(
     "--jobs",
@@ -75,8 +72,8 @@ def command(
     train: str | None,
     crowd: str | None,
     ner: Path | None,
-    digits: Path | None,
     page: Path | None,
+    finished: bool,
     jobs: int,
     seed: int,
     json_to: str | None,
@@ -97,7 +94,6 @@ def command(
         train=train,
         crowd=crowd,
         ner=ner,
-        digits=digits,
         seed=seed,
         jobs=jobs,
     )
@@ -111,10 +107,10 @@ def command(
     items = choose_items(names)
     if page is not None and page.suffix != ".md":
         raise click.UsageError(f"--page {page}: name a file that ends in .md")
-    if len(items) == 1 and page is None:
+    if len(items) == 1 and page is None and not finished:
         _run_single(items[0], data, json_to)
     else:
-        _run_several(items, data, page, json_to)
+        _run_several(items, data, page, json_to, compute=not finished)
 
 
 def _print_list(data: PaperData, json_to: str | None) -> None:
@@ -170,18 +166,23 @@ def _print_result(result: PaperResult, data: PaperData) -> None:
 
 
 def _run_several(
-    items: list[PaperItem], data: PaperData, page: Path | None, json_to: str | None
+    items: list[PaperItem],
+    data: PaperData,
+    page: Path | None,
+    json_to: str | None,
+    *,
+    compute: bool,
 ) -> None:
     from dataclasses import replace
 
     from sottovoce.papers.page import write_page
-    from sottovoce.papers.runner import run_or_explain, with_progress
+    from sottovoce.papers.runner import finished_or_reason, run_or_explain, with_progress
 
     outcomes = []
     with stage_bar() as progress:
         for item in items:
             run = with_progress(replace(data, progress=progress), item.id)
-            outcomes.append(run_or_explain(item, run))
+            outcomes.append(run_or_explain(item, run) if compute else finished_or_reason(item, run))
     if page is not None:
         write_page(page, outcomes, data, _page_command(data, page))
     if json_to is not None:

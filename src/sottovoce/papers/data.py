@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from importlib.util import find_spec
 from pathlib import Path
 
 from sottovoce.core.types import StageProgress
@@ -15,8 +14,12 @@ from sottovoce.corpus.utterance import Corpus, Utterance
 
 NEEDS = {
     "words": "tagged text as CoNLL files: --ner DIR (a folder per language with test files)",
-    "torch": "PyTorch: pip install 'sottovoce[train]'",
-    "digits": "images of digits: --digits FILE.npz (MNIST as train and test arrays)",
+    "recogniser": "a recogniser that is trained on anonymised or sliced speech, which this version "
+    "does not train",
+    "slices": "attacks on slices of speech, which this version does not make",
+    "traits": "the inference of traits from text, which this version does not make",
+    "memorisation": "models trained on text with canaries, which this version does not train",
+    "learning": "differentially private training, which this version does not have",
     "transcripts": "a corpus with transcripts: --corpus DIR",
 }
 """What an item may need besides speech, for which the built-in corpus is the default."""
@@ -52,8 +55,6 @@ class PaperData:
     """Speech of many speakers; None for the corpus."""
     ner: Path | None = None
     """A folder of tagged text."""
-    digits: Path | None = None
-    """Images of digits."""
     seed: int = 0
     jobs: int = 1
     progress: StageProgress | None = None
@@ -66,13 +67,8 @@ class PaperData:
         needs : sequence of str
             Names in :data:`NEEDS`.
         """
-        given = {
-            "words": self.ner is not None,
-            "digits": self.digits is not None,
-            "torch": find_spec("torch") is not None,
-            "transcripts": True,
-        }
-        absent = [NEEDS[name] for name in needs if not given[name]]
+        given = {"words": self.ner is not None, "transcripts": True}
+        absent = [NEEDS[name] for name in needs if not given.get(name, False)]
         return "; ".join(absent) or None
 
     @property
@@ -107,7 +103,6 @@ class PaperData:
             "train": self.train,
             "crowd": self.crowd,
             "ner": self.ner,
-            "digits": self.digits,
         }
         return {name: None if path is None else Path(path).name for name, path in paths.items()}
 

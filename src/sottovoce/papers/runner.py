@@ -83,6 +83,23 @@ class Outcome:
     """Whether the result was there already."""
 
 
+def finished_or_reason(item: PaperItem, data: PaperData) -> Outcome:
+    """Take a finished result, or say that there is none, without computing anything.
+
+    Parameters
+    ----------
+    item : PaperItem
+        The item.
+    data : PaperData
+        The inputs that a result must have been made from.
+    """
+    stored = stored_result(item, data)
+    if stored is not None:
+        return Outcome(item, stored, kept=True)
+    needs = item_status(item, data).needs
+    return Outcome(item, None, needs or f"to be computed: sottovoce paper {item.id}")
+
+
 def run_or_explain(item: PaperItem, data: PaperData) -> Outcome:
     """Compute an item, take a finished result, or say why there is none.
 
