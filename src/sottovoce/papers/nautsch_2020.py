@@ -16,7 +16,7 @@ from sottovoce.papers.items import PaperItem
 from sottovoce.papers.results import Compared, ItemOutput, paper_table
 from sottovoce.papers.speech import ORIGINALS, SpeechStudy, open_study
 from sottovoce.report.scores import ece_figure
-from sottovoce.report.svg import arrange
+from sottovoce.report.svg import Figure, arrange
 
 BASELINES = {
     "B1": AnonymiserSpec("xvector"),
@@ -110,8 +110,18 @@ _WHY = (
 )
 
 
-def _example(data: PaperData) -> ItemOutput:
+def _figure_3(data: PaperData) -> ItemOutput:
     study, curves = _curves(data)
+    return _assessment(study, curves, {"figure-3": ece_figure(curves)})
+
+
+def _section_4_3(data: PaperData) -> ItemOutput:
+    return _assessment(*_curves(data), {})
+
+
+def _assessment(
+    study: SpeechStudy, curves: Mapping[str, ScoreCurves], drawings: Mapping[str, Figure]
+) -> ItemOutput:
     compared = []
     for name, (d_ece, worst, tag) in PUBLISHED.items():
         attacks = [attack for attack in curves if attack.partition(",")[0] == name]
@@ -132,7 +142,7 @@ def _example(data: PaperData) -> ItemOutput:
                 rows,
             )
         ],
-        drawings={"figure-3": ece_figure(curves)},
+        drawings=drawings,
         compared=compared,
         remarks=[
             "The document does not name the attacker. Of an ignorant one and one that anonymises "
@@ -144,6 +154,6 @@ def _example(data: PaperData) -> ItemOutput:
 ITEMS = (
     PaperItem("000-figure-2", "ECE profiles of perfect privacy and of an adversary", _figure_2),
     PaperItem("000-table-1", "Categories of worst-case privacy disclosure", _table_1),
-    PaperItem("000-figure-3", "ZEBRA assessment with ECE profiles", _example),
-    PaperItem("000-section-4.3", "The example: D_ECE, log10(l) and category", _example),
+    PaperItem("000-figure-3", "ZEBRA assessment with ECE profiles", _figure_3),
+    PaperItem("000-section-4.3", "The example: D_ECE, log10(l) and category", _section_4_3),
 )

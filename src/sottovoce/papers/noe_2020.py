@@ -234,7 +234,7 @@ def _figure_3(data: PaperData) -> ItemOutput:
     figure = line_chart(
         "G_VD against DeID",
         "Published sets and ours; right is less linkable, up is more distinct.",
-        Axis.nice("DeID in %", 30, 102),
+        Axis.nice("DeID in %", 0, 102),
         Axis.nice("G_VD in dB", -15, 1),
         lines,
     )
