@@ -1,0 +1,142 @@
+"""Items that attack speech: what they make of results, with attacks replaced by drawn ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from sottovoce.attack import Attacker
+from sottovoce.attack.speech import AnonymiserSpec
+from sottovoce.corpus.demo import builtin_corpus
+from sottovoce.findings import Reidentification
+from sottovoce.measure import ReidentificationSettings, reidentify
+from sottovoce.papers import maouche_2020, vauquier_2025
+from sottovoce.papers.catalogue import ITEMS
+from sottovoce.papers.comprise_2021 import crowd, design_choices
+from sottovoce.papers.comprise_2021.design_choices import Choice, ChoiceResult, DesignStudy
+from sottovoce.papers.data import PaperData
+from sottovoce.papers.maouche_2020 import Combination
+from sottovoce.papers.results import ItemOutput
+from sottovoce.papers.speech import SpeechStudy
+from sottovoce.speaker.embeddings import Embeddings
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return builtin_corpus(tmp_path_factory.mktemp("cache"), speakers=4, utterances=4)
+
+
+@pytest.fixture
+def run(corpus: Path, tmp_path: Path) -> Callable[[str], ItemOutput]:
+    def run_item(name: str) -> ItemOutput:
+        output = ITEMS[name].run(PaperData(tmp_path, quick=True, corpus=str(corpus)))
+        for figure in output.drawings.values():
+            assert ElementTree.fromstring(figure.svg).tag.endswith("svg")
+        return output
+
+    return run_item
+
+
+def elements(output: ItemOutput, name: str, tag: str) -> int:
+    return len(list(ElementTree.fromstring(output.drawings[name].svg).iter(f"{SVG}{tag}")))
+
+
+def drawn_choice(study: DesignStudy, choice: Choice, attacker: str) -> ChoiceResult:
+    """Dense is best, and whoever knows more links more."""
+    rng = np.random.default_rng(abs(hash((choice, attacker))) % 2**32)
+    known = design_choices.ATTACKER_NAMES.index(attacker)
+    base = {"dense": 0.1, "random": 0.2}.get(choice.proximity, 0.4)
+    changed = 0.0 if choice.pitch == "none" else 0.05
+    d_sys = base + 0.1 * known - changed + 0.01 * rng.random()
+    return ChoiceResult(choice, attacker, d_sys, 0.4, 0.1 + 0.01 * rng.random())
+
+
+@pytest.fixture
+def drawn_choices(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(DesignStudy, "_attack", drawn_choice)
+    monkeypatch.setattr(DesignStudy, "baseline", lambda study: (0.9, 0.05))
+
+
+@pytest.mark.usefixtures("drawn_choices")
+def test_design_choices_are_means_over_the_others(run: Callable[[str], ItemOutput]) -> None:
+    proximity = run("004-figure-6")
+    (table,) = proximity.tables
+    means = {row[0]: row[2] for row in table.rows}
+    assert set(means) == set(design_choices.PROXIMITIES)
+    assert min(means, key=lambda name: float(means[name] or 0)) == "dense"
+    assert proximity.compared[0].ours == "least D_sys: dense"
+    assert elements(proximity, "figure-6", "circle") == 2 * len(design_choices.PROXIMITIES)
+    for number, field in ((5, "DISTANCES"), (7, "GENDERS"), (8, "ASSIGNMENTS")):
+        (table,) = run(f"004-figure-{number}").tables
+
+        assert {row[0] for row in table.rows} == set(getattr(design_choices, field))
+
+
+@pytest.mark.usefixtures("drawn_choices")
+def test_attackers_and_pitch(run: Callable[[str], ItemOutput]) -> None:
+    for number in (9, 10):
+        output = run(f"004-figure-{number}")
+        order = str(output.compared[1].ours)
+        assert order == "ignorant ≤ lazy-informed ≤ semi-informed"
+        assert [row[0] for row in output.tables[1].rows] == ["O-O", "A-O"]
+    assert run("004-figure-11").compared[0].ours == "yes"
+
+
+def drawn_combination(
+    study: SpeechStudy, spec: AnonymiserSpec, attacker: Attacker, linkage: str
+) -> Combination:
+    rng = np.random.default_rng(len(spec.label) + 10 * len(attacker.name) + 100 * len(linkage))
+    error = 0.5 * float(rng.random())
+    return Combination(
+        spec.label, attacker.name, linkage, error, 2 * error, 1 - 2 * error, 1 - 3 * error
+    )
+
+
+def test_72_dots(monkeypatch: pytest.MonkeyPatch, run: Callable[[str], ItemOutput]) -> None:
+    monkeypatch.setattr(maouche_2020, "_combination", drawn_combination)
+    for name in ("001-figure-4", "001-figure-5"):
+        output = run(name)
+        assert elements(output, name.partition("-")[2], "circle") == 72
+        assert len(output.tables[0].rows) == 72
+        assert "1.000" in str(output.compared[1].ours)  # Cllr_min follows from the error
+
+
+def voices(seed: int, each: int, spread: float = 1.0) -> Embeddings:
+    rng = np.random.default_rng(seed)
+    centres = np.random.default_rng(0).normal(0, 1, (30, 16))
+    vectors = np.repeat(centres, each, axis=0) + rng.normal(0, spread, (30 * each, 16))
+    return Embeddings.of(vectors, np.repeat([f"s{i:02d}" for i in range(30)], each))
+
+
+def reidentified(
+    study: SpeechStudy, spec: AnonymiserSpec | None, *more: object
+) -> Reidentification:
+    spread = 0.5 if spec is None else 2.0
+    settings = ReidentificationSettings(
+        lengths=(1, 3), populations=(5, 10, 20, 30), k=5, confidence=0.95, draws=5
+    )
+    return reidentify(voices(1, 4, spread), voices(2, 6, spread), settings=settings)
+
+
+def test_crowds(monkeypatch: pytest.MonkeyPatch, run: Callable[[str], ItemOutput]) -> None:
+    monkeypatch.setattr(crowd, "_attack", reidentified)
+    for number in (12, 13, 14):
+        output = run(f"004-figure-{number}")
+        names = {row[0] for row in output.tables[0].rows}
+        assert len(names) == 7 and "baseline" in names
+        assert elements(output, f"figure-{number}", "polyline") >= 14
+
+
+def test_nine_panels(monkeypatch: pytest.MonkeyPatch, run: Callable[[str], ItemOutput]) -> None:
+    monkeypatch.setattr(vauquier_2025, "_reidentify", reidentified)
+    output = run("003-figure-1")
+    assert elements(output, "figure-1", "g") >= 6
+    attackers = {row[1] for row in output.tables[0].rows}
+    assert attackers == set(vauquier_2025.FORMS)
+    assert any("30" in remark for remark in output.remarks)
