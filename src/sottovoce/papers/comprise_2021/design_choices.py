@@ -25,7 +25,7 @@ ASSIGNMENTS = ("speaker", "utterance")
 PITCHES = ("none", "gaussian", "percentile")
 ATTACKER_NAMES = ("ignorant", "lazy-informed", "semi-informed")
 
-QUICK_PART = PartSize(speakers=12, enrol=2, trial=3)
+QUICK_PART = PartSize(speakers=8, enrol=2, trial=4)
 RECOGNISED = 60
 """Trials that are recognised for each choice, at most."""
 
