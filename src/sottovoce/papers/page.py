@@ -58,8 +58,8 @@ def _summary(outcomes: Sequence[Outcome]) -> Iterator[str]:
     results = [outcome.result for outcome in outcomes if outcome.result is not None]
     seconds = sum(result.cpu_seconds for result in results)
     yield (
-        f"{len(results)} of {len(outcomes)} items are here; their last runs took "
-        f"{seconds / 60:.0f} CPU minutes on one core, steps that were finished before not counted."
+        f"{len(results)} of {len(outcomes)} items are here; computing them took "
+        f"{seconds / 60:.0f} CPU minutes."
     )
 
 

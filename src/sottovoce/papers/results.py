@@ -99,7 +99,7 @@ class PaperResult(Record):
     remarks: tuple[str, ...] = ()
     """What has to be known to read it."""
     cpu_seconds: float = 0.0
-    """CPU time of the run that made it; steps of earlier runs are not counted."""
+    """CPU time of all runs of the item; a step that items share counts where it was made."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,8 @@ def run_item(item: PaperItem, data: PaperData) -> PaperResult:
     needs = item_status(item, data).needs
     if needs is not None:
         raise InputError(f"{item.id} needs {needs}", code="missing-data")
+    earlier = stored_result(item, data)
+    spent = 0.0 if earlier is None or earlier.quick != data.quick else earlier.cpu_seconds
     with locked(data.folder):
         started = time.process_time()
         output = item.run(data)
@@ -61,7 +63,7 @@ def run_item(item: PaperItem, data: PaperData) -> PaperResult:
             tuple(output.drawings),
             tuple(output.compared),
             tuple(output.remarks),
-            round(time.process_time() - started, 1),
+            round(spent + time.process_time() - started, 1),
         )
         folder = data.folder / item.id
         for name, figure in output.drawings.items():
