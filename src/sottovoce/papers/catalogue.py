@@ -26,7 +26,7 @@ MODULES = (
 ALL = "all"
 """Stands for every item."""
 
-ITEMS = {item.id: item for module in MODULES for item in module.ITEMS}
+ITEMS: dict[str, PaperItem] = {item.id: item for module in MODULES for item in module.ITEMS}
 """All items by id."""
 
 
