@@ -35,6 +35,7 @@ def test_the_exact_noise_is_enough_and_less_than_the_classical(
     assert noise.classical_multiplier == pytest.approx(
         math.sqrt(2 * math.log(1.25 / delta)) / epsilon
     )
+    assert noise.classical_multiplier is not None
     assert noise.multiplier <= noise.classical_multiplier
 
 
