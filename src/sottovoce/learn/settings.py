@@ -32,7 +32,7 @@ class PrivateSettings(Record):
         z, the noise as a multiple of C. 0 trains without noise and without a guarantee.
     accountant : {"rdp", "pld"}, default "rdp"
         Which accountant the noise is calibrated with.
-    chunk : int, default 256
+    chunk : int, default 128
         Records whose gradients are in memory at once.
     """
 
@@ -43,7 +43,7 @@ class PrivateSettings(Record):
     epsilon: float | None = optional()
     noise_multiplier: float | None = optional()
     accountant: Accountant = "rdp"
-    chunk: int = 256
+    chunk: int = 128
 
     def __post_init__(self) -> None:
         if (self.epsilon is None) == (self.noise_multiplier is None):

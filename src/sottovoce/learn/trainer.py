@@ -135,7 +135,7 @@ class PrivateTrainer:
         self.model, self.loss, self.optimiser = model, loss, optimiser
         self.data, self.settings = data, settings
         self._collate = collate or (lambda batch: batch)
-        self._statistics = statistics
+        self.statistics = statistics
         self._records_of = None if units is None else _records_by_unit(units, len(data[0]))
         self.units = len(data[0]) if self._records_of is None else len(self._records_of)
         if settings.lot_size > self.units:
@@ -160,7 +160,7 @@ class PrivateTrainer:
 
     @property
     def _normalisation(self) -> str:
-        return "none" if self._statistics is None else self._statistics.name
+        return "none" if self.statistics is None else self.statistics.name
 
     def train(
         self,
@@ -209,8 +209,8 @@ class PrivateTrainer:
                 self._save()
             if progress is not None:
                 progress(self.steps_taken, self.settings.steps)
-        if self._statistics is not None:
-            self._statistics.finish(self.model)
+        if self.statistics is not None:
+            self.statistics.finish(self.model)
         return self.summary()
 
     def summary(self) -> PrivateRun:
@@ -218,9 +218,9 @@ class PrivateTrainer:
         reasons = []
         if self.noise_multiplier == 0:
             reasons.append("no noise was added")
-        if self._statistics is not None and not self._statistics.sound:
+        if self.statistics is not None and not self.statistics.sound:
             reasons.append(
-                f"statistics of batch norm ({self._statistics.name}) depend on the whole lot, so "
+                f"statistics of batch norm ({self.statistics.name}) depend on the whole lot, so "
                 "one record changes more than its own clipped gradient"
             )
         if self.draws.public_seed is not None:
@@ -266,7 +266,7 @@ class PrivateTrainer:
 
     def _refuse_missing_statistics(self) -> None:
         needy = any(not module.from_input for module in public_norms(self.model))
-        if needy and self._statistics is None:
+        if needy and self.statistics is None:
             raise UsageError(
                 "the model has public batch norm; give statistics=PublicStatistics(samples)",
                 code="needs-public",
@@ -318,9 +318,9 @@ class PrivateTrainer:
         return {name: value / self.settings.lot_size for name, value in total.items()}
 
     def _clipped_sum(self, members: IntArray) -> Gradients:
-        if self._statistics is not None:
+        if self.statistics is not None:
             records = self._records(members)
-            self._statistics.refresh(self.model, self.data[0][records])
+            self.statistics.refresh(self.model, self.data[0][records])
         total = {name: torch.zeros_like(value) for name, value in trainable(self.model).items()}
         for part in self._chunks(members):
             records = self._records(part)
