@@ -42,7 +42,7 @@ def test_all_commands_of_the_design_exist() -> None:
     wanted = {"audit", "measure", "compare", "similarity", "reidentify", "attack", "embed", "serve"}
     wanted |= {f"anonymise {kind}" for kind in ("voice", "text", "recording")}
     wanted |= {"align", "slice", "corpus check", "corpus info"}
-    wanted |= {f"train {kind}" for kind in ("encoder", "synthesiser", "entities")}
+    wanted |= {f"train {kind}" for kind in ("encoder", "synthesiser", "entities", "private")}
     assert wanted <= set(COMMANDS)
 
 

@@ -128,6 +128,48 @@ class SentenceClassifier(nn.Module):  # type: ignore[misc]
         return self.dense(self.norm(mean))
 
 
+class VectorClassifier(nn.Module):  # type: ignore[misc]
+    """A small network over vectors, such as speaker embeddings.
+
+    Parameters
+    ----------
+    dimension : int
+        Values of a vector.
+    classes : int
+        Number of classes.
+    normalisation : {"none", "layer", "group", "batch"}, default "none"
+        Of the hidden layer.
+    hidden : int, default 32
+        Values of the hidden layer.
+    """
+
+    def __init__(
+        self,
+        dimension: int,
+        classes: int,
+        normalisation: Normalisation = "none",
+        *,
+        hidden: int = 32,
+    ) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(
+            nn.Linear(dimension, hidden),
+            normaliser(normalisation, hidden),
+            nn.Tanh(),
+            nn.Linear(hidden, classes),
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return the scores of the classes.
+
+        Parameters
+        ----------
+        x : Tensor, records × dimension
+            Vectors.
+        """
+        return self.layers(x)
+
+
 def cut_padding(batch: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
     """Cut columns of padding that no sentence of a batch needs; for ``collate``.
 

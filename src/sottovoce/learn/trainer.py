@@ -247,14 +247,14 @@ class PrivateTrainer:
         )
 
     def _noise_multiplier(self) -> float:
-        if self.settings.noise_multiplier is not None:
-            return self.settings.noise_multiplier
-        if self.settings.delta >= 1 / self.units:
+        if self.settings.delta >= 1 / self.units and self.settings.noise_multiplier != 0:
             raise UsageError(
                 f"δ = {self.settings.delta:g} for {self.units} units; take less than one over "
                 "their number, otherwise revealing one of them at random would be allowed",
                 code="out-of-range",
             )
+        if self.settings.noise_multiplier is not None:
+            return self.settings.noise_multiplier
         assert self.settings.epsilon is not None  # noqa: S101 - checked by the settings
         return calibrate_noise(
             epsilon=self.settings.epsilon,
