@@ -68,7 +68,7 @@ def gaussian_noise(*, epsilon: float, delta: float, sensitivity: float = 1.0) ->
     --------
     >>> noise = gaussian_noise(epsilon=0.5, delta=1e-5)
     >>> round(noise.multiplier, 2), round(noise.classical_multiplier, 2)
-    (7.02, 9.69)
+    (7.03, 9.69)
     """
     if not 0 < epsilon < math.inf or not 0 < delta < 1 or not 0 < sensitivity < math.inf:
         raise UsageError(
