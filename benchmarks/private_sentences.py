@@ -93,7 +93,7 @@ def main() -> None:
         epsilon=EPSILONS,
         delta=1e-5,
         lot=256,
-        epochs=3,
+        epochs=2,
         learning_rates=(0.01, 0.03),
         reproducible=True,
     )

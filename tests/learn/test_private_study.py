@@ -141,6 +141,44 @@ def test_vectors_and_images(tmp_path: Path) -> None:
     assert float(task.train[0].max()) <= 1
 
 
+def test_convolutions_trained_on_public_images_are_taken_and_frozen(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    pixels = rng.integers(0, 255, (40, 28, 28), dtype=np.uint8)
+    digits = np.arange(40) % 4
+    np.savez(
+        tmp_path / "digits.npz",
+        train_images=pixels,
+        train_labels=digits,
+        test_images=pixels,
+        test_labels=digits,
+    )
+    public = PrivateStudy(
+        task="images",
+        train=tmp_path / "digits.npz",
+        models=("layer",),
+        epsilon=(float("inf"),),
+        lot=20,
+        epochs=1,
+        seeds=1,
+    )
+    run_study(public, tmp_path / "public", show=nothing)
+    model = tmp_path / "public" / "models" / "layer-epsilon-inf-seed-1.pt"
+    private = public.model_copy(update={"pretrained": model})
+    result = run_study(private, tmp_path / "private", show=nothing)
+    whole = sum(value.numel() for value in open_task(public).build("layer").parameters())
+    assert result.cells[0].run.parameters < whole
+    weights = [
+        torch.load(folder / "models" / model.name, weights_only=True)["weights"]
+        for folder in (tmp_path / "public", tmp_path / "private")
+    ]
+    assert torch.equal(*(part["layers.0.weight"] for part in weights))
+    assert not torch.equal(*(part["layers.9.weight"] for part in weights))
+    with raises_code("wrong-shape"):
+        open_task(private).build("batch")
+    with raises_code("unreadable"):
+        open_task(private.model_copy(update={"pretrained": tmp_path / "digits.npz"})).build("layer")
+
+
 @pytest.mark.parametrize(
     ("text", "code"),
     [

@@ -11,6 +11,7 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor, nn
 
+from sottovoce.core.errors import InputError
 from sottovoce.learn.lstm import Lstm
 from sottovoce.learn.normalisation import PublicBatchNorm
 
@@ -78,6 +79,35 @@ class LeNet5(nn.Module):  # type: ignore[misc]
             Brightness from 0 to 1.
         """
         return self.layers(x)
+
+    def take_convolutions(self, weights: dict[str, Tensor]) -> None:
+        """Take the convolutions of a network trained on public images, and freeze them.
+
+        Only the linear layers are trained then.
+
+        Parameters
+        ----------
+        weights : dict of str to Tensor
+            State dictionary of a network of this kind and normalisation.
+
+        Raises
+        ------
+        InputError
+            ``wrong-shape`` if it is not from such a network.
+        """
+        for place, layer in enumerate(self.layers):
+            if isinstance(layer, nn.Flatten):
+                return
+            for name, parameter in layer.named_parameters():
+                value = weights.get(f"layers.{place}.{name}")
+                if value is None or value.shape != parameter.shape:
+                    raise InputError(
+                        f"the pre-trained network has no layers.{place}.{name} of this shape; use "
+                        "one of the same normalisation",
+                        code="wrong-shape",
+                    )
+                parameter.data.copy_(value)
+                parameter.requires_grad_(False)
 
 
 class SentenceClassifier(nn.Module):  # type: ignore[misc]

@@ -13,7 +13,7 @@ from sottovoce.core.errors import InputError
 from sottovoce.core.records import JsonObject
 
 Positive = Annotated[float, Field(gt=0)]
-_PATHS = ("train", "test", "public")
+_PATHS = ("train", "test", "public", "pretrained")
 
 
 class PrivateStudy(BaseModel):
@@ -31,6 +31,8 @@ class PrivateStudy(BaseModel):
     file has test images."""
     public: Path | None = None
     """Public samples for batch norm: an .npz file with ``images`` or ``vectors``."""
+    pretrained: Path | None = None
+    """A model of an earlier study on public images; its convolutions are taken and frozen."""
     text: str = "text"
     """Column of the sentences."""
     label: str = "label"
@@ -81,6 +83,8 @@ class PrivateStudy(BaseModel):
     def _consistent(self) -> PrivateStudy:
         if self.task != "sentences" and self.train is None:
             raise ValueError(f"{self.task} need train, a file")
+        if self.pretrained is not None and self.task != "images":
+            raise ValueError("pretrained needs the task images")
         if "batch" in self.models and self.public is None:
             raise ValueError("batch norm needs public, a file of public samples")
         if self.task == "sentences" and not set(self.models) <= {"none", "layer"}:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import pickle
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -262,12 +263,26 @@ def _images(study: PrivateStudy) -> Task:
         test=test,
         units=None,
         classes=classes,
-        build=lambda kind: LeNet5(kind, classes=classes),
+        build=lambda kind: _lenet(kind, classes, study.pretrained),
         loss=_loss,
         predict=lambda model, batch: model(batch[0]),
         collate=None,
         public=public,
     )
+
+
+def _lenet(kind: Normalisation, classes: int, pretrained: Path | None) -> nn.Module:
+    network = LeNet5(kind, classes=classes)
+    if pretrained is not None:
+        try:
+            weights = torch.load(pretrained, weights_only=True)["weights"]
+        except (OSError, ValueError, KeyError, TypeError, RuntimeError, pickle.UnpicklingError):
+            raise InputError(
+                f"{pretrained}: no model of a study; name a file of its folder models",
+                code="unreadable",
+            ) from None
+        network.take_convolutions(weights)
+    return network
 
 
 def _vectors(study: PrivateStudy) -> Task:
