@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.optimize import minimize
-from scipy.special import log_softmax, softmax
 
+from sottovoce.attack.logistic import log_probabilities, train_logistic
 from sottovoce.core.errors import TooFewError
 from sottovoce.core.types import FloatArray, IntArray, Names, Vectors
 from sottovoce.corpus.utterance import Corpus, Utterance
@@ -59,14 +57,15 @@ def infer_attribute(
     labelled = np.flatnonzero(texts != "")
     values, answers = np.unique(texts[labelled], return_inverse=True)
     speakers = embeddings.speakers[labelled]
-    folds = _folds(speakers, answers, len(values), attribute, seed)
+    folds = attribute_folds(speakers, answers, len(values), attribute, seed)
     vectors = _standardise(embeddings.vectors[labelled])
     correct = np.zeros(len(labelled))
     guessed = np.zeros(len(labelled))
     for fold in range(FOLDS):
         test = folds == fold
-        weights = _train(vectors[~test], answers[~test], len(values))
-        correct[test] = np.argmax(_add_bias(vectors[test]) @ weights, axis=1) == answers[test]
+        trained = train_logistic(vectors[~test], answers[~test], len(values), penalty=PENALTY)
+        guesses = np.argmax(log_probabilities(vectors[test], trained), axis=1)
+        correct[test] = guesses == answers[test]
         guessed[test] = np.bincount(answers[~test]).argmax() == answers[test]
     shares = _mean_by_speaker(correct, speakers)
     interval = share_interval(shares, confidence)
@@ -114,7 +113,9 @@ def infer_attributes(
     ids = [] if embeddings.utterances is None else embeddings.utterances.tolist()
     results: dict[str, AttributeInference | NotMeasured] = {}
     for name in names:
-        labels = [_label(utterances[id_], name) if id_ in utterances else "" for id_ in ids]
+        labels = [
+            attribute_label(utterances[id_], name) if id_ in utterances else "" for id_ in ids
+        ]
         try:
             results[name] = infer_attribute(embeddings, labels, attribute=name, seed=seed)
         except TooFewError as error:
@@ -138,16 +139,49 @@ def known_attributes(corpus: Corpus) -> set[str]:
     return known | {name for utterance in corpus for name, text in utterance.extra.items() if text}
 
 
-def _label(utterance: Utterance, name: str) -> str:
+def attribute_label(utterance: Utterance, name: str) -> str:
+    """Return the value of an attribute of an utterance, empty where it has none.
+
+    Parameters
+    ----------
+    utterance : Utterance
+        With the labels.
+    name : str
+        ``gender``, ``language``, ``session`` or a column of the manifest.
+    """
     if name in UTTERANCE_ATTRIBUTES:
         return str(getattr(utterance, name))
     return utterance.extra.get(name, "")
 
 
-def _folds(
+def attribute_folds(
     speakers: IntArray, answers: IntArray, n_values: int, attribute: str, seed: int
 ) -> IntArray:
-    """The fold of each recording: all of a speaker in one, each value spread over all folds."""
+    """Divide recordings into folds: all of a speaker in one, each value spread over all folds.
+
+    Parameters
+    ----------
+    speakers : ndarray of int64, shape (n,)
+        The speaker of each recording.
+    answers : ndarray of int64, shape (n,)
+        The value of each recording.
+    n_values : int
+        How many values there are.
+    attribute : str
+        What the attribute is called in messages.
+    seed : int
+        Of the division.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+        The fold of each recording, from 0.
+
+    Raises
+    ------
+    TooFewError
+        With fewer than 2 values of at least 2 speakers each.
+    """
     rng = np.random.default_rng(seed)
     names, first = np.unique(speakers, return_index=True)
     answer_of = answers[first]
@@ -169,32 +203,6 @@ def _standardise(vectors: Vectors) -> FloatArray:
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     unit = unit - unit.mean(axis=0)
     return np.asarray(unit / np.maximum(unit.std(axis=0), 1e-9), np.float64)
-
-
-def _add_bias(vectors: FloatArray) -> FloatArray:
-    return np.column_stack((vectors, np.ones(len(vectors))))
-
-
-def _train(vectors: FloatArray, answers: IntArray, n_values: int) -> FloatArray:
-    """Weights, one column per value, by maximum likelihood with a penalty."""
-    inputs = _add_bias(vectors)
-    shape = (inputs.shape[1], n_values)
-    rows = np.arange(len(answers))
-
-    def loss(flat: FloatArray) -> tuple[float, FloatArray]:
-        weights = flat.reshape(shape)
-        logits = inputs @ weights
-        residual: NDArray[np.float64] = softmax(logits, axis=1)
-        residual[rows, answers] -= 1
-        value = -log_softmax(logits, axis=1)[rows, answers].sum()
-        value += PENALTY * np.square(weights[:-1]).sum() / 2
-        gradient = inputs.T @ residual
-        gradient[:-1] += PENALTY * weights[:-1]
-        return float(value), gradient.ravel()
-
-    start = np.zeros(shape[0] * shape[1])
-    optimum = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 200})
-    return np.asarray(optimum.x.reshape(shape))
 
 
 def _mean_by_speaker(values: FloatArray, speakers: IntArray) -> FloatArray:

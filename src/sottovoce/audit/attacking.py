@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sottovoce.attack import Attacker, AttackSettings, Baseline, EmbeddingSets, LinkageTrainer
@@ -19,6 +20,13 @@ from sottovoce.attack.attributes import infer_attributes
 from sottovoce.attack.inputs import AttackInputs, SpeechDivision
 from sottovoce.attack.linking import attack, attack_originals
 from sottovoce.attack.representation import prepare_candidates
+from sottovoce.attack.slice_curves import (
+    SlicedSets,
+    attack_slice_curve,
+    originals_slice_curve,
+    slice_sets,
+)
+from sottovoce.attack.slicing import Slicing
 from sottovoce.attack.speech import AnonymiserSpec, SpeechCache
 from sottovoce.attack.techniques import Candidates
 from sottovoce.audit.measuring import (
@@ -29,7 +37,7 @@ from sottovoce.audit.measuring import (
     originals_finding,
 )
 from sottovoce.audit.study import PlannedAttack, Study
-from sottovoce.core.errors import InputError
+from sottovoce.core.errors import InputError, SottovoceError
 from sottovoce.core.records import Json, Record, to_json
 from sottovoce.core.step_cache import Step, StepCache, records_of
 from sottovoce.core.types import StageProgress
@@ -40,6 +48,7 @@ from sottovoce.findings import (
     NotMeasured,
     OriginalsFinding,
     OriginalsRecord,
+    SliceCurve,
     TrialListDescription,
 )
 from sottovoce.findings.audit import FORMAT
@@ -50,6 +59,12 @@ class _Attributes(Record):
     attributes: dict[str, AttributeInference | NotMeasured]
 
 
+@dataclass(frozen=True, slots=True)
+class _Slices(Record):
+    curve: SliceCurve | NotMeasured
+
+
+_SLICES = Step("slices", records_of(_Slices))
 _MEASURES = Step("measures", records_of(Measurement))
 _ATTRIBUTES = Step("attributes", records_of(_Attributes))
 
@@ -67,6 +82,8 @@ class AttackRunner:
     progress: StageProgress
     trainer: LinkageTrainer = field(default_factory=LinkageTrainer)
     _baselines: dict[str, Baseline] = field(default_factory=dict)
+    _cut: dict[str, list[SlicedSets]] = field(default_factory=dict)
+    """Slices of the anonymiser that was attacked last, by the key of its speech."""
 
     @property
     def steps(self) -> StepCache:
@@ -101,7 +118,8 @@ class AttackRunner:
         )
         groups = group_risks(measurement.reidentification, self.division.trial.corpus)
         attributes = self._attributes(spec, sets)
-        return attack_row(planned, folder, record, measurement, groups, attributes)
+        row = attack_row(planned, folder, record, measurement, groups, attributes)
+        return replace(row, slices=self._slices(key, inputs, sets, planned))
 
     def _attack(
         self,
@@ -125,13 +143,17 @@ class AttackRunner:
         write_attack(folder, result, attack_record(result, sets), sets, self.cache.store)
         return read_record(folder)
 
-    def originals(self, linkage: str, sets: EmbeddingSets) -> OriginalsFinding:
+    def originals(
+        self, linkage: str, inputs: AttackInputs, sets: EmbeddingSets
+    ) -> OriginalsFinding:
         """Make and measure the attack on originals.
 
         Parameters
         ----------
         linkage : str
             A linkage function of the study.
+        inputs : AttackInputs
+            Speech that it starts from; only the originals are used.
         sets : EmbeddingSets
             Only the originals are used.
         """
@@ -151,7 +173,8 @@ class AttackRunner:
             ["originals", key, self._measure_settings()],
             lambda: self._measure(self.folder / folder, record),
         )
-        return originals_finding(linkage, folder, record, measurement)
+        finding = originals_finding(linkage, folder, record, measurement)
+        return replace(finding, slices=self._original_slices(key, inputs, sets, settings))
 
     def _attack_originals(
         self, folder: Path, sets: EmbeddingSets, settings: AttackSettings
@@ -163,6 +186,73 @@ class AttackRunner:
         record = originals_record(baseline, settings, sets)
         write_originals(folder, baseline, record, sets, self.cache.store)
         return read_originals_record(folder)
+
+    # --------------------------------------------------------------------------------- slices
+
+    def _slices(
+        self, key: str, inputs: AttackInputs, sets: EmbeddingSets, planned: PlannedAttack
+    ) -> SliceCurve | NotMeasured | None:
+        """Linkage of slices under one attack, if the study asks for it."""
+        return self._slice_curve(
+            key,
+            inputs,
+            sets,
+            lambda sliced, slicing: attack_slice_curve(
+                sliced,
+                planned.attacker,
+                slicing,
+                planned.settings,
+                confidence=self.study.interval,
+                trainer=self.trainer,
+            ),
+        )
+
+    def _original_slices(
+        self, key: str, inputs: AttackInputs, sets: EmbeddingSets, settings: AttackSettings
+    ) -> SliceCurve | NotMeasured | None:
+        return self._slice_curve(
+            key,
+            inputs,
+            sets,
+            lambda sliced, slicing: originals_slice_curve(
+                sliced,
+                slicing,
+                settings,
+                confidence=self.study.interval,
+                trainer=self.trainer,
+            ),
+        )
+
+    def _slice_curve(
+        self,
+        key: str,
+        inputs: AttackInputs,
+        sets: EmbeddingSets,
+        compute: Callable[[list[SlicedSets], Slicing], SliceCurve],
+    ) -> SliceCurve | NotMeasured | None:
+        if self.study.slice is None:
+            return None
+        slicing = self.study.slice.slicing
+
+        def measure() -> _Slices:
+            try:
+                return _Slices(compute(self._sliced(inputs, sets, slicing), slicing))
+            except SottovoceError as error:
+                return _Slices(NotMeasured(str(error)))
+
+        return self.steps.get(_SLICES, [key, slicing, self.study.interval], measure).curve
+
+    def _sliced(
+        self, inputs: AttackInputs, sets: EmbeddingSets, slicing: Slicing
+    ) -> list[SlicedSets]:
+        """Slices of one anonymiser's speech, cut once for all attackers."""
+        if inputs.released.key not in self._cut:
+            self._cut = {
+                inputs.released.key: slice_sets(
+                    inputs, sets, slicing, self.cache, draws=self.study.draws
+                )
+            }
+        return self._cut[inputs.released.key]
 
     def _baseline(self, linkage: str, sets: EmbeddingSets) -> Baseline:
         """The attack on originals, made once a linkage function."""

@@ -24,6 +24,7 @@ from sottovoce.audit.differences import COMPARED, LocatedRow, compare_rows
 from sottovoce.audit.measuring import similarity_of_trials
 from sottovoce.audit.not_tested import not_tested
 from sottovoce.audit.study import Study
+from sottovoce.audit.transcripts import slice_texts, text_traits
 from sottovoce.audit.utility import UtilityMeter, sample_utterances
 from sottovoce.core.files import write_text
 from sottovoce.core.locks import locked
@@ -140,7 +141,7 @@ class _Run:
             sets = prepare_embeddings(inputs, attackers, self.cache, draws=draws)
             anonymisers.append(self._anonymiser(spec, inputs, sets))
             originals = originals or [
-                self.attacks.originals(linkage, sets) for linkage in self.study.linkages
+                self.attacks.originals(linkage, inputs, sets) for linkage in self.study.linkages
             ]
             rows += [self.attacks.row(plan, inputs, sets) for plan in planned]
         return AuditFindings(
@@ -162,6 +163,8 @@ class _Run:
             comparisons=self._comparisons(rows),
             trial_list=self.trial_list,
             release=self.study.release.limits,
+            slice_texts=slice_texts(self.study, self.division, self.steps),
+            text_traits=text_traits(self.study, self.vetted.speech, self.steps),
         )
 
     # ------------------------------------------------------------------------------ attacks

@@ -31,7 +31,9 @@ from sottovoce.attack.representation import (
     encoder_name,
 )
 from sottovoce.attack.score import Over
+from sottovoce.attack.slicing import Cut, Slicing
 from sottovoce.attack.speech import AnonymiserSpec
+from sottovoce.attack.text.traits import Split
 from sottovoce.attack.training import BEST, check_linkage_name
 from sottovoce.audit.limits import Limit
 from sottovoce.core.errors import UsageError
@@ -39,7 +41,7 @@ from sottovoce.core.records import Json, JsonObject
 from sottovoce.corpus.formats import BUILTIN
 from sottovoce.findings import FROZEN, STRONGEST, ReleaseLimits
 
-PATHS = ("corpus", "train", "trials")
+PATHS = ("corpus", "train", "trials", "slice.text")
 """Values of a study that are paths, relative to its file."""
 
 DEFAULT_RELEASE = ReleaseLimits()
@@ -99,6 +101,42 @@ class StudyAttacker(_Strict):
         """The name alone where nothing else is given."""
         content = {name: value for name, value in serialise(self).items() if value is not None}
         return self.name if len(content) == 1 else content
+
+
+class StudySlices(_Strict):
+    """Slices of the trials that are attacked besides whole recordings."""
+
+    seconds: list[Annotated[float, Field(ge=0.05, le=3600)]] = Field(
+        default_factory=lambda: [1, 1.5, 3, 5, 10], min_length=1, description="Lengths of slices"
+    )
+    cut: Cut = Field(
+        "first",
+        description="first: the first seconds of each recording; words: all pieces between words",
+    )
+    lang: str = Field("en", description="Language of recordings for which the corpus has none")
+    text: str | None = Field(
+        None, description="Other text for the language model; default the training transcripts"
+    )
+
+    @property
+    def slicing(self) -> Slicing:
+        """As attacks take it."""
+        return Slicing(tuple(self.seconds), self.cut, self.lang)
+
+
+class StudyText(_Strict):
+    """Traits that are inferred from what is said, and what protects them."""
+
+    strategies: list[str] = Field(
+        default_factory=list, description="Strategies of anonymise text to compare, such as full"
+    )
+    paraphraser: str | None = Field(
+        None, description="Command that reads a line and writes a line, to compare"
+    )
+    lang: str = Field("en", description="Language of the transcripts")
+    split: Split = Field(
+        "speaker", description="speaker: test speakers are unknown; utterance: as in D2.3"
+    )
 
 
 class StudyRelease(_Strict):
@@ -182,6 +220,12 @@ class Study(_Strict):
         description="Sizes of populations; default 2, 5, 10, 20, 40, … and all speakers",
     )
     attributes: list[str] = Field(default_factory=lambda: ["gender"])
+    slice: StudySlices | None = Field(
+        None, description="Attack slices of the recordings too, such as {seconds: [1, 3, 10]}"
+    )
+    text: StudyText | None = Field(
+        None, description="Infer the attributes from transcripts too, such as {strategies: [full]}"
+    )
     utility: UtilitySettings = UtilitySettings()
     limits: dict[str, str] = Field(
         default_factory=dict,
@@ -294,6 +338,7 @@ class Study(_Strict):
             ``unknown-name``, ``out-of-range``, ``missing-speech``, or ``unavailable`` for a
             representation that an attacker cannot have.
         """
+        from sottovoce.anonymise.text import STRATEGIES
         from sottovoce.asr.recogniser import RECOGNISERS
 
         for spec in self.anonymiser_specs:
@@ -312,6 +357,8 @@ class Study(_Strict):
         for attack in self.attacks:
             self._check_available(attack)
         RECOGNISERS[self.utility.recogniser]
+        for strategy in () if self.text is None else self.text.strategies:
+            STRATEGIES[strategy]
         if self.over == "utterance" and self.trials is not None:
             raise UsageError(
                 "over: utterance compares all pairs of recordings, and trials names pairs of its "
@@ -350,6 +397,10 @@ class Study(_Strict):
         """Return the study as results quote it: without the folders of the corpora."""
         content = cast("JsonObject", self.model_dump(mode="json"))
         for name in PATHS:
-            value = content[name]
-            content[name] = Path(value).name if isinstance(value, str) else value
+            *parents, last = name.split(".")
+            group: Json = content
+            for parent in parents:
+                group = group[parent] if isinstance(group, dict) else None
+            if isinstance(group, dict) and isinstance(value := group[last], str):
+                group[last] = Path(value).name
         return content

@@ -14,6 +14,8 @@ from sottovoce.audit.study import (
     StudyAnonymiser,
     StudyAttacker,
     StudyRelease,
+    StudySlices,
+    StudyText,
     UtilitySettings,
 )
 from sottovoce.core.errors import InputError, UsageError
@@ -96,8 +98,13 @@ def _load_yaml(path: Path) -> JsonObject:
             f"{path}: not a study; it must be names and values, see --schema", code="wrong-shape"
         )
     for name in PATHS:
-        if isinstance(content.get(name), str) and content[name] != BUILTIN:
-            content[name] = str(path.parent / content[name])
+        *parents, last = name.split(".")
+        group: Json = content
+        for parent in parents:
+            group = group.get(parent) if isinstance(group, dict) else None
+        value = group.get(last) if isinstance(group, dict) else None
+        if isinstance(group, dict) and isinstance(value, str) and value != BUILTIN:
+            group[last] = str(path.parent / value)
     return content
 
 
@@ -147,6 +154,8 @@ def _known_keys(place: tuple[int | str, ...]) -> list[str]:
         "similar": StudyAnonymiser,
         "utility": UtilitySettings,
         "release": StudyRelease,
+        "slice": StudySlices,
+        "text": StudyText,
     }
     group = groups.get(str(place[0]), Study) if place else Study
     return list(group.model_fields)

@@ -94,13 +94,14 @@ class _Verifier:
             if progress:
                 progress("verifying", number, len(stored_rows))
             rows.append(self.replay.row(number))
-            unlabelled = replace(stored, groups={}, attributes={})
+            unlabelled = replace(stored, groups={}, attributes={}, slices=None)
             differences += compare(unlabelled, rows[-1], f"rows.{number}")
         originals = [
             self.replay.originals(number, Path(stored.score_file).parent)
             for number, stored in enumerate(self.findings.originals)
         ]
-        differences += compare(self.findings.originals, originals, "originals")
+        whole = [replace(stored, slices=None) for stored in self.findings.originals]
+        differences += compare(whole, originals, "originals")
         comparisons = compare_rows(
             [LocatedRow(row, self.folder) for row in rows],
             interval=self.study.interval,

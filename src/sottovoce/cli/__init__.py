@@ -146,6 +146,7 @@ TRAIN_COMMANDS = {
 MEMORISATION_COMMANDS = {
     "insert": "Put invented secrets into training text.",
     "exposure": "How far a model has memorised inserted secrets, in bits.",
+    "study": "Insert secrets, train models, measure and report: a whole study.",
 }
 
 

@@ -11,7 +11,7 @@ from sottovoce.cli.options import JsonCommand, json_option, provenance, write_js
 from sottovoce.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from sottovoce.measure.exposure import Exposure, ExposureSummary
+    from sottovoce.findings import Exposure, ExposureSummary
     from sottovoce.measure.readers.perplexities import CanaryPerplexities
 
 

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     required=True,
     type=click.Path(path_type=Path),
     metavar="SPEC",
-    help="YAML list: id, template with one blank {}, space (digits or values), repetitions.",
+    help="YAML list: id, template with one blank {}, space (digits, values or vocabulary), "
+    "repetitions.",
 )
 @click.option(
     "--sample",
@@ -62,13 +63,14 @@ def command(
         insertion_places,
         read_specs,
         with_canaries,
+        with_vocabulary,
     )
 
     table = target.with_name(f"{target.name}.candidates.csv")
     for path in (target, table):
         if path.exists():
             raise InputError(f"{path}: exists; name another, or delete it", code="exists")
-    specs = read_specs(specification)
+    specs = with_vocabulary(read_specs(specification), lambda: _lines(text))
     lines = sum(1 for _ in _lines(text))
     drawn = draw_secret(target, secret_path, reproducible)
     canaries = draw_canaries(specs, drawn.secret)
@@ -112,13 +114,13 @@ def _write_candidates(
     """Write all values that a model is to score, and return their number."""
     from sottovoce.memorisation.canaries import BLANK, candidates
 
-    spaces = {spec.template: spec.space for spec in specs}
+    spaces = {spec.id: spec.space for spec in specs}
     count = 0
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["canary", "candidate", "text", "inserted"])
         for canary in canaries:
-            space = spaces[canary.template]
+            space = spaces[canary.spec]
             for value, is_secret in candidates(canary, space, secret, most=sample):
                 sentence = canary.template.replace(BLANK, value)
                 writer.writerow([canary.name, value, sentence, str(is_secret).lower()])

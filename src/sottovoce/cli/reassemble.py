@@ -19,9 +19,8 @@ from sottovoce.cli.options import (
 from sottovoce.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from sottovoce.attack.text.reassembly import Reassembly
     from sottovoce.attack.text.trigrams import TrigramModel
-    from sottovoce.findings import Estimate, ScoreSummary
+    from sottovoce.findings import Estimate, Reassembly, ScoreSummary
 
 MEASURES = ("d_sys", "d_sys_corrected", "eer", "min_cllr", "d_ece", "worst_case_log10_lr")
 

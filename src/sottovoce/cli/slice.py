@@ -44,6 +44,11 @@ ADVICE = "write a manifest.csv with a column transcript, or cut a corpus with --
     help="Word times; without them the recordings are aligned.",
 )
 @click.option("--lang", default="en", show_default=True, help="Language, if the corpus has none.")
+@click.option(
+    "--no-map",
+    is_flag=True,
+    help="Do not keep OUT.map.csv, which tells whoever attacks the slices where they came from.",
+)
 @secret_options
 @json_option
 def command(
@@ -54,6 +59,7 @@ def command(
     hard: Literal["first", "all"] | None,
     times: Path | None,
     lang: str,
+    no_map: bool,
     secret_path: Path | None,
     reproducible: int | None,
     json_to: str | None,
@@ -63,9 +69,13 @@ def command(
     The pieces get new names, an order that depends on a secret only, and no speaker, so that nobody
     can put them together again. Recordings that cannot be aligned are left out and counted. This
     command masks no words and changes no voices: for that see sottovoce anonymise recording.
+    Beside OUT, and not for whoever gets the slices, go OUT.secret and OUT.map.csv; sottovoce attack
+    --map takes the map to find out whether the slices still tell who speaks.
     """
     from sottovoce.anonymise.recording.slice import SliceSettings, check_seconds, slice_corpus
+    from sottovoce.anonymise.recording.slice_map import map_file
     from sottovoce.core.atomic_directory import delete_on_failure
+    from sottovoce.core.errors import InputError
     from sottovoce.core.files import check_exists
     from sottovoce.corpus import open_corpus
 
@@ -74,10 +84,25 @@ def command(
     if times is not None:
         check_exists(times)
     settings = SliceSettings(seconds, rest, hard, lang)
-    with delete_on_failure(secret_file(target, secret_path)), progress_bar("cutting") as progress:
+    map_path = map_file(target)
+    if map_path.exists():
+        raise InputError(
+            f"{map_path}: exists, the map of other slices; name another OUT", code="exists"
+        )
+    with (
+        delete_on_failure(secret_file(target, secret_path)),
+        delete_on_failure(map_path),
+        progress_bar("cutting") as progress,
+    ):
         drawn = find_secret(target, secret_path, reproducible)
         result = slice_corpus(
-            corpus, target, settings, secret=drawn.secret, times=times, progress=progress
+            corpus,
+            target,
+            settings,
+            secret=drawn.secret,
+            times=times,
+            map_path=None if no_map else map_path,
+            progress=progress,
         )
     if json_to is not None:
         write_json({**result.to_dict(), "out": str(target)}, json_to)
@@ -89,3 +114,9 @@ def command(
     for entry in result.left_out:
         click.echo(f"left out {entry.utterance}: {entry.why}", err=True)
     click.echo(drawn.note, err=True)
+    if not no_map:
+        click.echo(
+            f"which slice came from which recording is in {map_path}: keep it as you keep the "
+            "secret, and delete it with the secret",
+            err=True,
+        )

@@ -22,6 +22,8 @@ from sottovoce.findings.comparison import RowsComparison
 from sottovoce.findings.reidentification import Reidentification
 from sottovoce.findings.scores import NotMeasured, ScoreCurves, ScoreSummary
 from sottovoce.findings.similarity import Similarity
+from sottovoce.findings.slices import SliceCurve, SliceText
+from sottovoce.findings.text_traits import TextTraits
 
 FORMAT = 3
 """Version of ``measures.json``; format 1 had no such number, format 2 no techniques."""
@@ -90,6 +92,8 @@ class OriginalsFinding(Record):
     scores: ScoreSummary
     curves: ScoreCurves
     reidentification: Reidentification
+    slices: SliceCurve | NotMeasured | None = optional()
+    """Linkage of slices over their length; None where the study does not slice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +132,8 @@ class AttackRow(Record):
     reidentification: Reidentification
     groups: Groups
     attributes: Mapping[str, AttributeInference | NotMeasured]
+    slices: SliceCurve | NotMeasured | None = optional()
+    """Linkage of slices over their length; None where the study does not slice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +253,10 @@ class AuditFindings(Record):
     """The list of pairs that score measures rest on, if the study names one."""
     release: ReleaseLimits = ReleaseLimits()
     """What the study allows; the decisions of the report are held against it."""
+    slice_texts: tuple[SliceText, ...] | NotMeasured | None = optional()
+    """What the words of slices give away; None where the study does not slice."""
+    text_traits: tuple[TextTraits, ...] | NotMeasured | None = optional()
+    """Traits inferred from what is said; None where the study does not attack the words."""
     format: int = field(default=FORMAT)
 
     @property

@@ -14,58 +14,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special, stats
 
 from sottovoce.core.errors import InputError, TooFewError
-from sottovoce.core.records import Record
+from sottovoce.findings.exposure import Exposure, ExposureSummary
 from sottovoce.measure.intervals import check_confidence, student_quantile
-
-ExposureMethod = Literal["exact", "sampled", "skew-normal"]
-"""How a rank was found: by all values, by a random sample, or by a distribution fitted to one."""
 
 MINIMUM_SAMPLE = 30
 """Fewest random values behind an estimate."""
-
-
-@dataclass(frozen=True, slots=True)
-class Exposure(Record):
-    """Exposure of one secret."""
-
-    exposure_bits: float
-    maximum_bits: float
-    """The largest value this method can give."""
-    rank: int | None
-    """Values of the space that are as likely as the secret or more, itself included; None where
-    it was estimated."""
-    method: ExposureMethod
-    p_value: float
-    """Probability of so large an exposure if the model has not memorised the secret."""
-    space: int
-    """Size of the space R."""
-    scored: int
-    """Values whose log-perplexity is known, the secret included."""
-
-
-@dataclass(frozen=True, slots=True)
-class ExposureSummary(Record):
-    """Mean exposure of several secrets that were inserted equally often."""
-
-    value: float
-    low: float
-    high: float
-    """Ends of the interval."""
-    confidence: float
-    secrets: int
-    method: ExposureMethod
-    null_mean: float
-    """Mean exposure of secrets that the model has never seen."""
-    p_value: float
-    """Of all secrets together (Fisher's method)."""
 
 
 def exact_exposure(perplexities: ArrayLike, secret: int) -> Exposure:

@@ -9,12 +9,14 @@ A specification is a YAML list. Each entry has a template with one blank and a s
       canaries: 5
 
 makes five canaries that are not inserted (the control), five that are inserted once, and so on.
-Carlini et al. 2019, "The Secret Sharer".
+With ``{name}`` in the template and a list ``names``, each canary is about somebody else, so that
+secrets do not compete for one place. Carlini et al. 2019, "The Secret Sharer".
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -28,6 +30,7 @@ from sottovoce.core.records import Record
 from sottovoce.corpus.reading import read_text
 
 BLANK = "{}"
+NAME = "{name}"
 LARGEST_SPACE = 10_000_000
 """Spaces up to this size can be listed as candidates."""
 
@@ -42,11 +45,15 @@ class Space(_Strict):
     digits: Annotated[int, Field(ge=1, le=18)] | None = None
     spaced: bool = Field(default=False, description="Digits apart: 2 4 6 7")
     values: tuple[str, ...] | None = None
+    vocabulary: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="All words that occur at least so often in the text"
+    )
 
     @model_validator(mode="after")
     def _one_kind(self) -> Space:
-        if (self.digits is None) == (self.values is None):
-            raise ValueError("give either digits or values")
+        kinds = (self.digits, self.values, self.vocabulary)
+        if sum(kind is not None for kind in kinds) != 1:
+            raise ValueError("give one of digits, values and vocabulary")
         if self.values is not None and len(set(self.values)) < 2:
             raise ValueError("at least two different values")
         return self
@@ -74,6 +81,9 @@ class CanarySpec(_Strict):
     space: Space
     repetitions: tuple[Annotated[int, Field(ge=0, le=100_000)], ...] = (0, 1)
     canaries: Annotated[int, Field(ge=1, le=1000)] = 5
+    names: tuple[str, ...] | None = Field(
+        default=None, description="Whom the canaries are about, one each: {name} in the template"
+    )
 
     @model_validator(mode="after")
     def _one_blank(self) -> CanarySpec:
@@ -83,7 +93,16 @@ class CanarySpec(_Strict):
             raise ValueError("the template must be one line")
         if len(set(self.repetitions)) < len(self.repetitions):
             raise ValueError("each number of repetitions once")
+        if (self.names is not None) != (NAME in self.template):
+            raise ValueError(f"names and {NAME} in the template go together")
+        if self.names is not None and len(set(self.names)) < self.count:
+            raise ValueError(f"{self.count} canaries need as many different names")
         return self
+
+    @property
+    def count(self) -> int:
+        """Canaries of all numbers of repetitions together."""
+        return self.canaries * len(self.repetitions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +111,10 @@ class Canary(Record):
 
     name: str
     """Id, repetitions and number, such as ``pin-4x-2``."""
+    spec: str
+    """Id of its specification."""
     template: str
+    """With the blank; a name is filled in."""
     value: str
     """The secret."""
     number: int
@@ -148,6 +170,42 @@ def read_specs(path: Path) -> tuple[CanarySpec, ...]:
     return tuple(specs)
 
 
+def with_vocabulary(
+    specs: Sequence[CanarySpec], lines: Callable[[], Iterable[str]]
+) -> tuple[CanarySpec, ...]:
+    """Fill in the spaces that are the vocabulary of a text.
+
+    Parameters
+    ----------
+    specs : sequence of CanarySpec
+        As they were read.
+    lines : callable
+        Starts to read the lines of the text; called if a space needs it.
+
+    Raises
+    ------
+    InputError
+        ``too-few`` if the text has fewer than two words that occur so often.
+    """
+    if all(spec.space.vocabulary is None for spec in specs):
+        return tuple(specs)
+    counts = Counter(word for line in lines() for word in line.split())
+    filled = []
+    for spec in specs:
+        least = spec.space.vocabulary
+        if least is not None:
+            words = tuple(sorted(word for word, count in counts.items() if count >= least))
+            if len(words) < 2:
+                raise InputError(
+                    f"canary {spec.id}: {len(words)} words occur {least} times in the text; lower "
+                    "vocabulary",
+                    code="too-few",
+                )
+            spec = spec.model_copy(update={"space": Space(values=words)})
+        filled.append(spec)
+    return tuple(filled)
+
+
 def draw_canaries(specs: Sequence[CanarySpec], secret: Secret) -> list[Canary]:
     """Draw the secrets of all canaries; those of one template are all different.
 
@@ -165,7 +223,7 @@ def draw_canaries(specs: Sequence[CanarySpec], secret: Secret) -> list[Canary]:
     """
     canaries = []
     for spec in specs:
-        count = spec.canaries * len(spec.repetitions)
+        count = spec.count
         if count > len(spec.space):
             raise InputError(
                 f"canary {spec.id}: {count} secrets from a space of {len(spec.space)}; make it "
@@ -177,8 +235,11 @@ def draw_canaries(specs: Sequence[CanarySpec], secret: Secret) -> list[Canary]:
             repetitions = spec.repetitions[index // spec.canaries]
             name = f"{spec.id}-{repetitions}x-{index % spec.canaries + 1}"
             value = spec.space[number]
+            template = spec.template
+            if spec.names is not None:
+                template = template.replace(NAME, tuple(dict.fromkeys(spec.names))[index])
             canaries.append(
-                Canary(name, spec.template, value, number, len(spec.space), repetitions)
+                Canary(name, spec.id, template, value, number, len(spec.space), repetitions)
             )
     return canaries
 

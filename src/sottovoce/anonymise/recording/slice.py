@@ -18,6 +18,7 @@ import numpy as np
 
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.recording.align import UnalignedError, align
+from sottovoce.anonymise.recording.slice_map import MappedSlice, write_map
 from sottovoce.anonymise.recording.word_times import TimedWord, check_times, read_ctm
 from sottovoce.core.atomic_directory import atomic_directory, refuse_inside
 from sottovoce.core.errors import InputError, UsageError
@@ -224,6 +225,7 @@ def slice_corpus(
     *,
     secret: Secret,
     times: Path | None = None,
+    map_path: Path | None = None,
     progress: Progress | None = None,
 ) -> SlicedCorpus:
     """Write the pieces of a corpus into a new folder.
@@ -240,6 +242,8 @@ def slice_corpus(
         Key of the new names and the order.
     times : Path, optional
         CTM file with the words of every utterance; without it the utterances are aligned.
+    map_path : Path, optional
+        Where to write which slice came from which recording, for whoever evaluates the slices.
     progress : Progress, optional
         Called after each utterance.
 
@@ -251,11 +255,14 @@ def slice_corpus(
     refuse_inside(target, corpus.root)
     known_times = read_ctm(times) if times else None
     rows: list[Utterance] = []
+    origins: list[MappedSlice] = []
     left_out: list[LeftOut] = []
     with atomic_directory(target, mode=0o700, equal_mtimes=True) as folder:
         for count, utterance in enumerate(corpus, 1):
             try:
-                rows += _slice_utterance(utterance, folder, settings, secret, known_times)
+                pieces = _slice_utterance(utterance, folder, settings, secret, known_times)
+                rows += [piece for piece, _ in pieces]
+                origins += [origin for _, origin in pieces]
             except InputError as error:
                 left_out.append(without_path(error, utterance))
             if progress:
@@ -264,6 +271,8 @@ def slice_corpus(
             raise InputError(_nothing_cut(left_out), code="too-few")
         rows.sort(key=lambda row: row.id)
         write_manifest(Corpus(target.name, folder, tuple(rows)), folder)
+        if map_path is not None:
+            write_map(map_path, sorted(origins, key=lambda origin: origin.slice))
     return SlicedCorpus(len(corpus) - len(left_out), len(rows), tuple(left_out))
 
 
@@ -292,7 +301,7 @@ def _slice_utterance(
     settings: SliceSettings,
     secret: Secret,
     known_times: dict[str, list[TimedWord]] | None,
-) -> list[Utterance]:
+) -> list[tuple[Utterance, MappedSlice]]:
     """Cut a recording; pieces regardless of words have no text, since a word may be cut in two."""
     audio, rate = load_native(utterance)
     words: Sequence[TimedWord] = ()
@@ -307,7 +316,9 @@ def _slice_utterance(
         save_audio(path, cut_with_fade(audio, piece, rate), rate)
         text = " ".join(word.text for word in words[piece.first : piece.stop])
         language = utterance.language
-        rows.append(Utterance(name, path, UNKNOWN_SPEAKER, language=language, transcript=text))
+        slice_ = Utterance(name, path, UNKNOWN_SPEAKER, language=language, transcript=text)
+        origin = MappedSlice(name, utterance.id, index, piece.start / rate, piece.end / rate)
+        rows.append((slice_, origin))
     return rows
 
 

@@ -8,6 +8,7 @@ the words give by themselves and links about four times as much, so it is the on
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -17,8 +18,9 @@ from numpy.typing import NDArray
 
 from sottovoce.attack.text.trigrams import TrigramModel
 from sottovoce.core.errors import TooFewError
-from sottovoce.core.records import Record
 from sottovoce.core.types import FloatArray, IntArray
+from sottovoce.findings import HitRate, Reassembly, SliceText
+from sottovoce.measure import measure_scores
 from sottovoce.measure.intervals import share_interval
 from sottovoce.measure.scores import Scores, Speakers
 
@@ -28,6 +30,7 @@ WORDS_PER_SECOND = 2.7
 """Of speech; D2.3 slices by seconds."""
 NONMATED = 4
 """Random pairs for each pair of successive slices."""
+MEASURES = ("d_sys", "d_sys_corrected", "eer")
 _EDGE = 2
 """Words before and after a cut that a trigram model can use."""
 
@@ -50,28 +53,6 @@ class Slices:
     def followed(self) -> IntArray:
         """Slices whose successor is the next slice."""
         return np.flatnonzero(self.document[:-1] == self.document[1:])
-
-
-@dataclass(frozen=True, slots=True)
-class HitRate(Record):
-    """Share of slices whose successor is among the first k, with an interval over documents."""
-
-    k: int
-    value: float
-    low: float
-    high: float
-    chance: float
-
-
-@dataclass(frozen=True, slots=True)
-class Reassembly(Record):
-    """How often the true successor of a slice is found among all slices."""
-
-    hits: tuple[HitRate, ...]
-    slices: int
-    """To choose from."""
-    tried: int
-    """Slices whose successor was looked for."""
 
 
 def make_slices(documents: Sequence[Sequence[str]], model: TrigramModel, *, words: int) -> Slices:
@@ -221,6 +202,65 @@ def reassemble(
         chance = min(1.0, k / (len(some) - 1))
         hits.append(HitRate(k, float(by_document.mean()), ends.low, ends.high, chance))
     return Reassembly(tuple(hits), slices=len(some), tried=len(tried))
+
+
+def measure_slices(
+    documents: Sequence[Sequence[str]],
+    model: TrigramModel,
+    seconds: Sequence[float],
+    *,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> tuple[SliceText, ...]:
+    """Measure what the words of slices of speech give away, by both scores.
+
+    Parameters
+    ----------
+    documents : sequence of sequences of str
+        Words of each utterance.
+    model : TrigramModel
+        Trained on other text.
+    seconds : sequence of float
+        Lengths of slices of speech; a second has :data:`WORDS_PER_SECOND` words, and a slice has
+        at least two.
+    confidence : float, default 0.95
+        Of the intervals, over utterances.
+    seed : int, default 0
+        Of the random pairs.
+
+    Raises
+    ------
+    TooFewError
+        If no document has two slices of any length.
+    """
+    results: list[SliceText] = []
+    shortage: TooFewError | None = None
+    for length in sorted(set(seconds)):
+        words = max(_EDGE, math.ceil(length * WORDS_PER_SECOND))
+        try:
+            slices = make_slices(documents, model, words=words)
+        except TooFewError as error:
+            shortage = error
+            continue
+        for name in SLICE_SCORES:
+            scores = slice_scores(slices, model, name, seed=seed)
+            summary = measure_scores(scores, interval=confidence, only=MEASURES, seed=seed)
+            found = reassemble(slices, model, name, confidence=confidence, seed=seed)
+            results.append(
+                SliceText(
+                    words=words,
+                    score=name,
+                    slices=len(slices),
+                    d_sys=summary.measures["d_sys"],
+                    d_sys_corrected=summary.measures["d_sys_corrected"],
+                    eer=summary.measures["eer"],
+                    reassembly=found,
+                    seconds=length,
+                )
+            )
+    if not results and shortage is not None:
+        raise shortage
+    return tuple(results)
 
 
 def _whole_documents(slices: Slices, most: int, rng: np.random.Generator) -> Slices:

@@ -1,0 +1,160 @@
+"""The taggers of a study: d-exposure over repetitions and epochs, and while overfitting."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from sottovoce.anonymise.text.conll import Sentence, read_conll
+from sottovoce.core.records import Record
+from sottovoce.core.step_cache import Step, StepCache, records_of
+from sottovoce.core.types import StageProgress
+from sottovoce.findings import InsertedWord, TaggerCheck, TaggerStudy
+from sottovoce.memorisation.study import Taggers
+from sottovoce.memorisation.tagged_text import AmbiguousWord, choose_words, with_insertions
+from sottovoce.memorisation.taggers import (
+    ConfidentTagger,
+    CrfTagger,
+    span_f1,
+    tagger_exposure,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Checks(Record):
+    checks: tuple[TaggerCheck, ...]
+
+
+_TAGGER = Step("taggers", records_of(_Checks))
+MEASURED_TRAINING = 1000
+"""Training sentences that the F1 on training data rests on."""
+
+
+def study_taggers(
+    settings: Taggers, steps: StepCache, progress: StageProgress, *, seed: int
+) -> TaggerStudy:
+    """Train taggers on data with inserted words, and measure their d-exposure.
+
+    Parameters
+    ----------
+    settings : Taggers
+        Data, kinds, repetitions and epochs.
+    steps : StepCache
+        Keeps the result of each training.
+    progress : StageProgress
+        Called before each training.
+    seed : int
+        Of places, weights and batches.
+    """
+    sentences = read_conll(Path(settings.data))[: settings.sentences]
+    test = read_conll(Path(settings.test))
+    words = choose_words(sentences, settings.classes)
+    data = _Data(settings, sentences, test, words, seed)
+    plans = [(kind, count) for kind in settings.kinds for count in settings.repetitions]
+    checks: list[TaggerCheck] = []
+    for done, (kind, count) in enumerate(plans):
+        progress("training taggers", done, len(plans))
+        checks += steps.get(
+            _TAGGER, [kind, count, data.key], partial(data.train, kind, count)
+        ).checks
+    overfitting: tuple[TaggerCheck, ...] = ()
+    if settings.overfitting is not None:
+        progress("overfitting a tagger", 0, 1)
+        plan = settings.overfitting
+        inputs = ["overfitting", plan.model_dump(), data.key]
+        overfitting = steps.get(_TAGGER, inputs, data.overfit).checks
+    return TaggerStudy(
+        sentences=len(sentences),
+        phrase=settings.phrase,
+        words=tuple(InsertedWord(word.word, word.label, word.counts) for word in words),
+        checks=tuple(checks),
+        overfitting=overfitting,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Data:
+    settings: Taggers
+    sentences: list[Sentence]
+    test: list[Sentence]
+    words: tuple[AmbiguousWord, ...]
+    seed: int
+
+    @property
+    def key(self) -> list[object]:
+        """Everything that a trained tagger depends on besides its kind and the repetitions."""
+        settings = self.settings
+        return [
+            [(sentence.words, sentence.tags) for sentence in self.sentences],
+            len(self.test),
+            settings.classes,
+            settings.lang,
+            settings.phrase,
+            settings.iterations,
+            settings.epochs,
+            self.words,
+            self.seed,
+        ]
+
+    def train(self, kind: str, repetitions: int) -> _Checks:
+        """Train one tagger and measure it, a BiLSTM after several epochs."""
+        rng = np.random.default_rng([self.seed, repetitions])
+        mixed = with_insertions(self.sentences, self.words, repetitions, rng, self.settings.phrase)
+        if kind == "crf":
+            settings = self.settings
+            tagger = CrfTagger(mixed, lang=settings.lang, iterations=settings.iterations)
+            return _Checks((self._check("crf", repetitions, settings.iterations, tagger),))
+        from sottovoce.memorisation.bilstm import BilstmSettings, train_bilstm
+
+        checks: list[TaggerCheck] = []
+
+        def check(epoch: int, tagger: ConfidentTagger) -> None:
+            if epoch in self.settings.epochs:
+                checks.append(self._check("bilstm", repetitions, epoch, tagger))
+
+        train_bilstm(mixed, BilstmSettings(epochs=max(self.settings.epochs), seed=self.seed), check)
+        return _Checks(tuple(checks))
+
+    def overfit(self) -> _Checks:
+        """Train a BiLSTM without dropout on a part of the data, for many epochs."""
+        from sottovoce.memorisation.bilstm import BilstmSettings, train_bilstm
+
+        plan = self.settings.overfitting
+        if plan is None:
+            return _Checks(())
+        rng = np.random.default_rng([self.seed, 1])
+        chosen = rng.permutation(len(self.sentences))[: int(plan.share * len(self.sentences))]
+        part = [self.sentences[i] for i in chosen]
+        mixed = with_insertions(part, self.words, plan.repetitions, rng, self.settings.phrase)
+        checks: list[TaggerCheck] = []
+
+        def check(epoch: int, tagger: ConfidentTagger) -> None:
+            if epoch == 1 or epoch % plan.every == 0:
+                checks.append(self._check("bilstm", plan.repetitions, epoch, tagger, part))
+
+        settings = BilstmSettings(epochs=plan.epochs, dropout=0.0, seed=self.seed)
+        train_bilstm(mixed, settings, check)
+        return _Checks(tuple(checks))
+
+    def _check(
+        self,
+        kind: str,
+        repetitions: int,
+        epoch: int,
+        tagger: ConfidentTagger,
+        sentences: Sequence[Sentence] | None = None,
+    ) -> TaggerCheck:
+        data = self.sentences if sentences is None else sentences
+        classes = self.settings.classes
+        return TaggerCheck(
+            tagger=kind,
+            repetitions=repetitions,
+            epoch=epoch,
+            f1=span_f1(tagger, self.test, classes),
+            train_f1=span_f1(tagger, data[:MEASURED_TRAINING], classes),
+            exposure=tagger_exposure(tagger, data, self.words, self.settings.phrase),
+        )
