@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from sottovoce.anonymise.voice import METHODS
@@ -18,6 +19,8 @@ from sottovoce.attack.inputs import AttackInputs, prepare_embeddings
 from sottovoce.attack.knowledge import Attacker
 from sottovoce.attack.linking import attack, attack_originals
 from sottovoce.attack.representation import describe_encoder, prepare_candidates
+from sottovoce.attack.slice_curves import attack_slice_curve, originals_slice_curve, slice_sets
+from sottovoce.attack.slicing import Slicing
 from sottovoce.attack.speech import SpeechCache
 from sottovoce.attack.training import LinkageTrainer
 from sottovoce.attack.trial_pairs import write_trials
@@ -46,6 +49,7 @@ def run_attacks(
     cache: SpeechCache,
     *,
     attributes: Sequence[str] = ("gender",),
+    slicing: Slicing | None = None,
 ) -> list[AttackReport]:
     """Attack released speech as several attackers, and write a folder for each.
 
@@ -61,6 +65,8 @@ def run_attacks(
         Its folder gets the folders of the attacks.
     attributes : sequence of str, default ("gender",)
         Attributes to infer from the trials.
+    slicing : Slicing, optional
+        Attack slices of the trials too.
     """
     sets = prepare_embeddings(inputs, attackers, cache, draws=settings.draws)
     folder, trainer = cache.folder, LinkageTrainer()
@@ -72,6 +78,10 @@ def run_attacks(
     inferred = infer_attributes(
         sets["trial", "released"], inputs.trial.corpus, attributes, seed=inputs.seed
     )
+    sliced, original_slices = [], None
+    if slicing is not None:
+        sliced = slice_sets(inputs, sets, slicing, cache, draws=settings.draws)
+        original_slices = originals_slice_curve(sliced, slicing, settings, trainer=trainer)
     reports = []
     for done, attacker in enumerate(attackers):
         if cache.progress:
@@ -86,6 +96,9 @@ def run_attacks(
             candidates=candidates,
         )
         report = _report(attack_record(result, sets), inputs, inferred, cache.encoder)
+        if slicing is not None:
+            curve = attack_slice_curve(sliced, attacker, slicing, settings, trainer=trainer)
+            report = replace(report, slices=curve, original_slices=original_slices)
         write_attack(folder / attacker.name, result, report, sets, cache.store)
         reports.append(report)
     return reports

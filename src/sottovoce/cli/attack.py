@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 from click.core import ParameterSource
@@ -21,9 +21,10 @@ from sottovoce.core.errors import UsageError
 
 if TYPE_CHECKING:
     from sottovoce.attack.inputs import AttackInputs
+    from sottovoce.attack.slicing import Slicing
     from sottovoce.attack.speech import AnonymiserSpec, SpeechSet
     from sottovoce.corpus.utterance import Corpus
-    from sottovoce.findings import AttackReport
+    from sottovoce.findings import AttackReport, TextTraits
 
 _PREPARED = ("attacker-enrol", "attacker-train", "similar-enrol", "similar-train")
 """Options for speech in a form that was made elsewhere: form and part."""
@@ -119,6 +120,46 @@ def _prepared_speech_options(command: Any) -> Any:
     help="Column to infer from the trials; may be repeated.",
 )
 @click.option(
+    "--from",
+    "sources",
+    multiple=True,
+    type=click.Choice(("voice", "text")),
+    default=("voice",),
+    show_default=True,
+    help="What to attack: voices, or what transcripts tell of the attributes; may be repeated.",
+)
+@click.option(
+    "--strategy",
+    "strategies",
+    multiple=True,
+    help="With --from text: a strategy of anonymise text to compare; may be repeated.",
+)
+@click.option(
+    "--paraphraser",
+    metavar="COMMAND",
+    help="With --from text: a program that reads a line and writes a line, to compare.",
+)
+@click.option(
+    "--slice",
+    "slice_seconds",
+    metavar="SECONDS",
+    help="Attack slices of the trials too, of these lengths, e.g. 1,1.5,3,5,10.",
+)
+@click.option(
+    "--cut",
+    type=click.Choice(("first", "words")),
+    default="first",
+    show_default=True,
+    help="Slices are the first seconds of each trial, or all pieces between words.",
+)
+@click.option(
+    "--map",
+    "map_path",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="--anonymised is a folder of sottovoce slice; FILE is the map it kept.",
+)
+@click.option(
     "--encoder",
     default="campplus",
     show_default=True,
@@ -149,6 +190,12 @@ def command(
     over: str,
     norm: str,
     attributes: tuple[str, ...],
+    sources: tuple[str, ...],
+    strategies: tuple[str, ...],
+    paraphraser: str | None,
+    slice_seconds: str | None,
+    cut: Literal["first", "words"],
+    map_path: Path | None,
     encoder: str,
     draws: int,
     jobs: int,
@@ -162,20 +209,36 @@ def command(
     what it knew, what it trained on, how well that went, and whether the attacker was strong enough
     to be trusted. OUT/originals/scores.parquet are the scores of the same attacker on originals.
     Embeddings are in OUT/embeddings, for sottovoce reidentify --attack OUT/ATTACKER. Speakers that
-    are trained on are never attacked.
+    are trained on are never attacked. With --from text, OUT/traits.json has how well attributes
+    are inferred from transcripts.
     """
     from sottovoce.attack import ATTACKERS, AttackSettings
     from sottovoce.attack.representation import REPRESENTATIONS, encoder_name
     from sottovoce.attack.run import run_attacks
     from sottovoce.attack.speech import SpeechCache
     from sottovoce.attack.training import check_linkage_name
+    from sottovoce.cli.attack_text import attack_texts, print_text_traits
     from sottovoce.findings import FROZEN
     from sottovoce.speaker.encoders import make_encoder
 
+    if (strategies or paraphraser) and "text" not in sources:
+        raise UsageError("--strategy and --paraphraser go with --from text", code="bad-usage")
+    traits: tuple[TextTraits, ...] = ()
+    if "text" in sources:
+        traits = attack_texts(
+            original, anonymised, attributes, strategies, paraphraser, out=out, seed=seed
+        )
+    if "voice" not in sources:
+        if json_to is not None:
+            write_json({"text_traits": [entry.to_dict() for entry in traits]}, json_to)
+        if json_to != "-":
+            print_text_traits(traits, out)
+        return
     check_linkage_name(linkage)
+    slicing = _slicing(slice_seconds, cut)
     attackers = [ATTACKERS[name] for name in names]
     spec = _attackers_anonymiser(anonymised, anonymiser, settings)
-    inputs = _inputs(original, anonymised, train, trials, spec, similar, prepared, seed)
+    inputs = _inputs(original, anonymised, train, trials, spec, similar, prepared, seed, map_path)
     _check_attributes(attributes, inputs.trial.corpus)
     with stage_bar() as progress:
         cache = SpeechCache(out, make_encoder(encoder_name(encoder)), jobs, progress)
@@ -183,11 +246,34 @@ def command(
         attack_settings = AttackSettings(
             linkage, over, norm, seed=seed, encoder=representation, draws=draws
         )
-        reports = run_attacks(inputs, attackers, attack_settings, cache, attributes=attributes)
+        reports = run_attacks(
+            inputs, attackers, attack_settings, cache, attributes=attributes, slicing=slicing
+        )
     if json_to is not None:
-        write_json({"attacks": [report.to_dict() for report in reports]}, json_to)
+        result = {"attacks": [report.to_dict() for report in reports]}
+        if traits:
+            result["text_traits"] = [entry.to_dict() for entry in traits]
+        write_json(result, json_to)
     if json_to != "-":
         _print(reports, out)
+        if traits:
+            print_text_traits(traits, out)
+
+
+def _slicing(seconds: str | None, cut: Literal["first", "words"]) -> Slicing | None:
+    from sottovoce.attack.slicing import Slicing
+
+    if seconds is None:
+        return None
+    try:
+        lengths = tuple(float(part) for part in seconds.split(","))
+    except ValueError:
+        raise UsageError(
+            f"--slice {seconds}: use seconds separated by commas, e.g. 1,3,10", code="wrong-type"
+        ) from None
+    slicing = Slicing(lengths, cut)
+    slicing.check()
+    return slicing
 
 
 def _attackers_anonymiser(
@@ -213,8 +299,11 @@ def _inputs(
     similar: str | None,
     prepared: Mapping[str, Path | None],
     seed: int,
+    map_path: Path | None,
 ) -> AttackInputs:
+    from sottovoce.anonymise.recording.slice_map import read_map
     from sottovoce.attack.inputs import AttackInputs, divide_speech
+    from sottovoce.attack.slicing import match_map
     from sottovoce.attack.speech import SpeechSet
     from sottovoce.corpus import open_corpus
     from sottovoce.corpus.trials import read_trials
@@ -229,11 +318,15 @@ def _inputs(
             f"{len(division.train.corpus.speakers)} of {len(speech.corpus.speakers)} speakers were "
             "trained on and are not attacked; name other speakers with --train to attack all",
         )
+    trial, released = division.trial, open_corpus(anonymised)
+    released_speech = SpeechSet.of(released)
+    if map_path is not None:
+        trial, released_speech = match_map(trial, released, read_map(map_path))
     return AttackInputs(
         division.enrol,
-        division.trial,
+        trial,
         division.train,
-        SpeechSet.of(open_corpus(anonymised)),
+        released_speech,
         anonymiser,
         None if similar is None else _similar_anonymiser(similar),
         _prepared_speech(prepared),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from sottovoce.core.records import Record, optional
 from sottovoce.findings.scores import NotMeasured
+from sottovoce.findings.slices import SliceCurve
 
 Setting = None | bool | int | float | str
 """A value of a setting."""
@@ -298,6 +299,10 @@ class AttackReport(AttackRecord):
     attributes: Mapping[str, AttributeInference | NotMeasured]
     notes: tuple[str, ...]
     """What a reader of the results has to know, such as speakers that were not attacked."""
+    slices: SliceCurve | None = optional()
+    """Linkage of slices of the released trials over their length, if asked for."""
+    original_slices: SliceCurve | None = optional()
+    """The same of the original trials, by an attacker that trained on originals."""
 
 
 Groups = Mapping[str, Mapping[str, GroupRisk]]

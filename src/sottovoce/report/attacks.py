@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from sottovoce.findings import (
     AttackRecord,
+    AttackReport,
     AttackRow,
     AttributeInference,
     AuditFindings,
@@ -13,11 +14,13 @@ from sottovoce.findings import (
     NotMeasured,
     OriginalsFinding,
     ScoreSummary,
+    SliceCurve,
 )
 from sottovoce.report.audit_verdicts import technique_name
 from sottovoce.report.decisions import decide_all
 from sottovoce.report.evidence import evidence_sentences, evidence_table
 from sottovoce.report.formats import counted
+from sottovoce.report.slices import slice_table
 from sottovoce.report.tables import Column, Table
 from sottovoce.report.terminal import Terminal
 from sottovoce.report.verdicts import headline_point
@@ -47,8 +50,24 @@ def print_attacks(
         if record.evidence:
             terminal.line()
             terminal.table(evidence_table(record.evidence, record.attacker.name))
+    curves = _slice_curves(records)
+    if curves:
+        terminal.line()
+        terminal.table(slice_table(curves))
     terminal.line()
     terminal.bullets((*_attack_remarks(records), *_attribute_remarks(attributes), *notes))
+
+
+def _slice_curves(records: Sequence[AttackRecord]) -> dict[str, SliceCurve | NotMeasured]:
+    """Curves of slices by what was attacked, originals first."""
+    curves: dict[str, SliceCurve | NotMeasured] = {}
+    for record in records:
+        if isinstance(record, AttackReport):
+            if record.original_slices is not None:
+                curves.setdefault("originals", record.original_slices)
+            if record.slices is not None:
+                curves[record.attacker.name] = record.slices
+    return curves
 
 
 def _attack_table(records: Sequence[AttackRecord]) -> Table:

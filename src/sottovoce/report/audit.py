@@ -49,6 +49,8 @@ from sottovoce.report.html import (
 )
 from sottovoce.report.listening import listening
 from sottovoce.report.methods import methods_section
+from sottovoce.report.slices import slice_curves, slices_section
+from sottovoce.report.text_traits import traits_section
 from sottovoce.report.utility import tradeoff_panels, utility_notes, utility_table
 from sottovoce.report.verdicts import headline_point
 
@@ -58,6 +60,8 @@ CONTENTS = {
     "questions": "Questions of the law",
     "numbers": "All attacks",
     "details": "Attack by attack",
+    "slices": "Slices",
+    "words": "What is said",
     "utility": "What is kept",
     "listen": "Listen",
     "methods": "Methods",
@@ -106,6 +110,11 @@ def render(findings: AuditFindings, folder: Path, *, audio: bool = True) -> str:
             _section("questions", assessment_section(findings, decisions)),
             _section("numbers", _numbers(findings)),
             _section("details", attack_details(findings)),
+            _optional_section("slices", slices_section(findings)),
+            _optional_section(
+                "words",
+                None if findings.text_traits is None else traits_section(findings.text_traits),
+            ),
             _section("utility", _utility(findings)),
             _section("listen", _listen(players)) if players else None,
             _section("methods", methods_section()),
@@ -116,16 +125,29 @@ def render(findings: AuditFindings, folder: Path, *, audio: bool = True) -> str:
     )
 
 
+def _optional_section(name: str, content: Markup | None) -> Markup | None:
+    return None if content is None else _section(name, content)
+
+
 def _section(name: str, *content: Content) -> Markup:
     heading = element("h2", CONTENTS[name], id=name)
     return element("section", heading, *content, id=f"{name}-page", aria_labelledby=name)
 
 
 def _header(findings: AuditFindings, audio: bool) -> Markup:
+    missing = {
+        name
+        for name, is_there in (
+            ("listen", audio),
+            ("slices", bool(slice_curves(findings))),
+            ("words", findings.text_traits is not None),
+        )
+        if not is_there
+    }
     links = [
         element("a", heading, href=f"#{name}")
         for name, heading in CONTENTS.items()
-        if audio or name != "listen"
+        if name not in missing
     ]
     return element(
         "header",

@@ -186,7 +186,9 @@ def exposure_table(models: Sequence[LanguageModelFinding]) -> Table:
 
 def _epochs_panel(models: Sequence[LanguageModelFinding], spec: str) -> Markup:
     """Exposure over epochs, a line for each model and number of insertions."""
-    lines, rows, most, last = [], [], 0.0, 2
+    lines: list[Line] = []
+    rows: list[tuple[str, str, str]] = []
+    most, last = 0.0, 2
     for model in models:
         counts = [group.repetitions for group in model.last.groups if group.spec == spec]
         for count in counts:
@@ -327,7 +329,8 @@ def tagger_table(checks: Sequence[TaggerCheck], caption: str) -> Table:
 
 
 def _repetitions_panel(study: TaggerStudy) -> Markup:
-    lines, last = [], study.checks
+    lines: list[Line] = []
+    last = study.checks
     counts = sorted({check.repetitions for check in study.checks})
     for kind in dict.fromkeys(check.tagger for check in study.checks):
         checks = last_checks(study, kind)
