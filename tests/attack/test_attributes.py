@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sottovoce.attack import infer_attribute
-from sottovoce.attack.attributes import FOLDS, PENALTY, _folds, _train
+from sottovoce.attack.attributes import FOLDS, PENALTY, attribute_folds
+from sottovoce.attack.logistic import train_logistic
 from sottovoce.speaker.embeddings import Embeddings
 
 
@@ -66,7 +67,7 @@ def test_folds_are_disjoint_in_speakers_and_each_value_can_be_learnt(
     rng = np.random.default_rng(seed)
     value_of = rng.permutation(np.repeat(np.arange(count), speakers))
     speaker_of = rng.permutation(np.repeat(np.arange(len(value_of)), 3))
-    group = _folds(speaker_of, value_of[speaker_of], count, "accent", seed)
+    group = attribute_folds(speaker_of, value_of[speaker_of], count, "accent", seed)
     assert ((group >= 0) & (group < FOLDS)).all()
     for speaker in range(len(value_of)):
         assert len(set(group[speaker_of == speaker])) == 1
@@ -77,7 +78,7 @@ def test_folds_are_disjoint_in_speakers_and_each_value_can_be_learnt(
 def test_regression_is_where_its_loss_is_flat() -> None:
     rng = np.random.default_rng(0)
     vectors, answers = rng.normal(size=(60, 3)), rng.integers(0, 3, 60)
-    weights = _train(vectors, answers, 3)
+    weights = train_logistic(vectors, answers, 3, penalty=PENALTY)
     inputs = np.column_stack((vectors, np.ones(60)))
     odds = np.exp(inputs @ weights)
     shares = odds / odds.sum(1, keepdims=True)

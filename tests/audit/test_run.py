@@ -19,8 +19,9 @@ from error_codes import raises_code
 from small_corpus import ATTACKERS, make_corpus, study
 
 from sottovoce.audit.run import run_audit
+from sottovoce.audit.verify import verify
 from sottovoce.cli import run
-from sottovoce.findings import AttackRow, OriginalsFinding
+from sottovoce.findings import AttackRow, OriginalsFinding, SliceCurve
 from sottovoce.findings.files import read_findings, read_provenance
 
 
@@ -219,3 +220,36 @@ def test_killed_three_times(corpus: Path, audit: Path, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_killed_twenty_times(corpus: Path, audit: Path, tmp_path: Path) -> None:
     check_kills(corpus, (audit / "measures.json").read_bytes(), tmp_path / "out", 20, 6.0)
+
+
+def test_slices_and_words_are_part_of_a_study(tmp_path: Path) -> None:
+    """Slices of two lengths, traits from transcripts, a page with both, and an audit to verify."""
+    corpus = make_corpus(tmp_path / "corpus", speakers=6, takes=4)
+    manifest = corpus / "manifest.csv"
+    lines = manifest.read_text().splitlines()
+    sentences = ["the pie is lovely and warm", "we went home by the old road"]
+    spoken = [f"{line}{sentences[i % 2]}" for i, line in enumerate(lines[1:])]
+    manifest.write_text("\n".join([lines[0], *spoken]) + "\n")
+    changes = {
+        "attackers": ["ignorant"],
+        "slice": {"seconds": [0.3, 0.6]},
+        "text": {"strategies": ["redact"]},
+        "utility": {"wer": False, "f0": False, "quality": False},
+    }
+    findings = run_audit(study(corpus, **changes), tmp_path / "audit", jobs=1, audio=False)
+    for curve in (findings.rows[0].slices, findings.originals[0].slices):
+        assert isinstance(curve, SliceCurve)
+        assert [point.seconds for point in curve.points] == [0.3, 0.6]
+    assert isinstance(findings.slice_texts, tuple)
+    assert {text.score for text in findings.slice_texts} == {"mutual", "joint"}
+    assert isinstance(findings.text_traits, tuple)
+    assert findings.text_traits[0].transformation == "redact"
+    page = (tmp_path / "audit" / "report.html").read_text()
+    assert (
+        "over the length of slices" in page
+        and "gender from text, redact" in page
+        and "What the slices&#x27; words give away" in page
+    )
+    assert any("besides traits and which slices" in line for line in findings.not_tested)
+    assert read_findings(tmp_path / "audit") == findings
+    assert verify(tmp_path / "audit").differences == ()

@@ -116,7 +116,7 @@ def test_secrets_are_spread_over_their_space() -> None:
         ("[]", "no list"),
         ("- {id: a, template: no blank, space: {digits: 2}}", "exactly one blank"),
         ("- {id: a, template: '{} {}', space: {digits: 2}}", "exactly one blank"),
-        ("- {id: a, template: '{}', space: {}}", "either digits or values"),
+        ("- {id: a, template: '{}', space: {}}", "one of digits, values"),
         ("- {id: a, template: '{}', space: {values: [x]}}", "two different"),
         ("- {id: a, template: '{}', space: {digits: 1}, canaries: 9}", "from a space of 10"),
         ("- {id: a, template: '{}', spase: {digits: 2}}", "space: Field required"),

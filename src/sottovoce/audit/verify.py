@@ -35,7 +35,7 @@ CHECKED = ("scores", "attacks", "trust", "measures", "comparisons", "similarity"
 """What follows from the stored embeddings."""
 UNCHECKED = (
     "whether the embeddings are those of the recordings",
-    "utility and examples",
+    "utility and examples, slices, and what transcripts tell",
     "other descriptions of corpora, encoder and anonymisers",
     "report.html",
 )

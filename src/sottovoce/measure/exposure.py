@@ -13,7 +13,8 @@ p-value. Where the space is too large to be scored, the rank is estimated from a
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,8 +22,11 @@ from scipy import special, stats
 
 from sottovoce.core.errors import InputError, TooFewError
 from sottovoce.findings.exposure import Exposure, ExposureSummary
+from sottovoce.findings.memorisation import CanaryExposure, CanaryGroup
 from sottovoce.measure.intervals import check_confidence, student_quantile
 
+_NAME = re.compile(r"(?P<spec>.+)-(?P<repetitions>\d+)x-\d+")
+"""Names of canaries as ``sottovoce memorisation insert`` gives them."""
 MINIMUM_SAMPLE = 30
 """Fewest random values behind an estimate."""
 
@@ -175,6 +179,39 @@ def summarise_exposures(
         method=exposures[0].method,
         null_mean=null_mean,
         p_value=float(special.gammaincc(len(bits), math.log(2) * bits.sum())),
+    )
+
+
+def group_exposures(exposures: Mapping[str, Exposure]) -> tuple[CanaryGroup, ...]:
+    """Group canaries that were inserted equally often, by names such as ``pin-4x-2``.
+
+    Parameters
+    ----------
+    exposures : mapping of str to Exposure
+        By the name of the canary; names of another form are in no group.
+
+    Returns
+    -------
+    tuple of CanaryGroup
+        By specification, then by rising repetitions.
+    """
+    groups: dict[tuple[str, int], list[CanaryExposure]] = {}
+    for name, exposure in exposures.items():
+        match = _NAME.fullmatch(name)
+        if match:
+            repetitions = int(match["repetitions"])
+            entry = CanaryExposure(name, repetitions, exposure)
+            groups.setdefault((match["spec"], repetitions), []).append(entry)
+    return tuple(
+        CanaryGroup(
+            spec,
+            repetitions,
+            summarise_exposures([entry.exposure for entry in groups[spec, repetitions]])
+            if len(groups[spec, repetitions]) > 1
+            else None,
+            tuple(groups[spec, repetitions]),
+        )
+        for spec, repetitions in sorted(groups)
     )
 
 

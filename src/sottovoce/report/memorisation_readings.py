@@ -54,7 +54,7 @@ def model_reading(model: LanguageModelFinding) -> MemoryReading:
         The model; it is judged as it is after its last epoch.
     """
     inserted = [group for group in model.last.groups if group.repetitions]
-    sentences = [_group_sentence(group) for group in inserted]
+    sentences = [group_sentence(group) for group in inserted]
     told = [group for group in inserted if 2 * given_away(group) > len(group.canaries)]
     remembered = [group for group in inserted if group_p_value(group) <= SURE]
     sentences.append(
@@ -84,7 +84,14 @@ def _privacy_sentence(model: LanguageModelFinding) -> str:
     )
 
 
-def _group_sentence(group: CanaryGroup) -> str:
+def group_sentence(group: CanaryGroup) -> str:
+    """Say how far the canaries of a group were memorised.
+
+    Parameters
+    ----------
+    group : CanaryGroup
+        Canaries that were inserted equally often.
+    """
     bits, most = group.bits, group.canaries[0].exposure.maximum_bits
     first, count = given_away(group), len(group.canaries)
     times = "once" if group.repetitions == 1 else f"{group.repetitions} times"

@@ -6,6 +6,7 @@ several utterances of a speaker are pooled: one utterance tells little, thirty t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -21,7 +22,7 @@ from sottovoce.core.errors import InputError, TooFewError
 from sottovoce.core.types import FloatArray, IntArray
 from sottovoce.corpus.utterance import Corpus
 from sottovoce.findings import TextTraits, TextTraitScore
-from sottovoce.measure.intervals import disclosure_interval
+from sottovoce.measure.intervals import Interval, disclosure_interval, share_interval
 
 POOLED: tuple[int | None, ...] = (1, 3, 30, None)
 """Utterances of a speaker behind one answer; None for all of them."""
@@ -259,9 +260,7 @@ def _score(
             for _ in range(RESAMPLES)
         ]
     )
-    ends = disclosure_interval(
-        value, draws, confidence, units=people, full=1.0, none=min(chance, 0.99), bounds=(0.0, 1.0)
-    )
+    ends = _interval(value, draws, confusion, confidence)
     whole = confusion.sum(axis=0)
     return TextTraitScore(
         trained_on=trained_on,
@@ -275,6 +274,18 @@ def _score(
         chance=chance,
         p_value=float((1 + np.count_nonzero(exchanged >= value)) / (1 + EXCHANGES)),
     )
+
+
+def _interval(value: float, draws: FloatArray, confusion: IntArray, confidence: float) -> Interval:
+    """Interval over speakers; where all resamples agree, that of the share of right answers."""
+    people = len(confusion)
+    if np.ptp(draws) > 0:
+        bounds = (0.0, 1.0)
+        return disclosure_interval(
+            value, draws, confidence, units=people, full=math.inf, none=0.5, bounds=bounds
+        )
+    right = np.trace(confusion, axis1=1, axis2=2) / confusion.sum(axis=(1, 2))
+    return share_interval(right, confidence).extended_to(value)
 
 
 def _confusion(data: _Data, decisions: FloatArray, count: int | None) -> IntArray | None:

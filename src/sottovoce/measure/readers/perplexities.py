@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from sottovoce.core.errors import InputError, first_few
+from sottovoce.core.files import check_exists
 from sottovoce.core.types import FloatArray
 from sottovoce.measure.readers.plain_tables import read_plain_table, require_columns
 
@@ -32,7 +34,7 @@ def read_perplexities(path: Path) -> list[CanaryPerplexities]:
     Parameters
     ----------
     path : Path
-        ``.csv``, ``.tsv`` or ``.parquet``.
+        ``.csv``, ``.tsv``, ``.parquet``, or ``.npz`` with an array for each column.
 
     Returns
     -------
@@ -45,7 +47,7 @@ def read_perplexities(path: Path) -> list[CanaryPerplexities]:
         ``missing-column``, ``not-a-number``, ``bad-label``, ``duplicate-id`` for a candidate that
         occurs twice, ``not-one-secret`` for a canary without a secret or with several.
     """
-    table = read_plain_table(path)
+    table = _read_arrays(path) if path.suffix == ".npz" else read_plain_table(path)
     require_columns(table, COLUMNS, path)
     table = table.select(
         pl.col("canary", "candidate").cast(pl.String).str.strip_chars(),
@@ -62,6 +64,19 @@ def read_perplexities(path: Path) -> list[CanaryPerplexities]:
         _canary(str(name[0]), rows, path)
         for name, rows in table.group_by("canary", maintain_order=True)
     ]
+
+
+def _read_arrays(path: Path) -> pl.DataFrame:
+    check_exists(path)
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name].ravel() for name in COLUMNS if name in file.files}
+            return pl.DataFrame(arrays)
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, pl.exceptions.PolarsError):
+        raise InputError(
+            f"{path}: not an .npz file with arrays of one length; save it with numpy.savez",
+            code="damaged",
+        ) from None
 
 
 def _truth(column: str) -> pl.Expr:
