@@ -274,7 +274,7 @@ def _privacy(run: PrivateRun) -> PrivacyFinding | None:
         noise_multiplier=run.spent.noise_multiplier,
         guarantee=run.guarantee,
         reasons=run.reasons,
-        unit=run.unit,
+        unit="sentence" if run.unit == "record" else run.unit,
     )
 
 

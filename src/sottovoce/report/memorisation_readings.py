@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from sottovoce.findings import CanaryGroup, LanguageModelFinding, TaggerCheck, TaggerStudy
 from sottovoce.report.formats import counted
 
+FEW = 5
+"""Inserted canaries below which a report says that they are few."""
 SURE = 0.01
 """Largest p-value of all canaries of a group together that counts as evidence."""
 
@@ -57,9 +59,15 @@ def model_reading(model: LanguageModelFinding) -> MemoryReading:
     sentences = [group_sentence(group) for group in inserted]
     told = [group for group in inserted if 2 * given_away(group) > len(group.canaries)]
     remembered = [group for group in inserted if group_p_value(group) <= SURE]
+    tried = sum(len(group.canaries) for group in inserted)
+    if tried < FEW:
+        sentences.append(
+            f"{counted(tried, 'canary', 'canaries')} inserted: too few to rest on what was not "
+            "found."
+        )
     sentences.append(
-        f"Perplexity of test text {model.last.test_perplexity:.0f}: a model that has learnt little "
-        "remembers little."
+        f"Perplexity: training text {model.last.train_perplexity:,.0f}, test text "
+        f"{model.last.test_perplexity:,.0f}."
     )
     if model.privacy is not None:
         sentences.append(_privacy_sentence(model))
