@@ -23,11 +23,12 @@ def main() -> None:
     sentences = [line.split() for line in demo_sentences(1500)]
     members, others, public = sentences[:500], sentences[500:1000], sentences[1000:]
     model, reference = train_trigrams(members), train_trigrams(public)
-    for name, score in (
-        ("loss alone", lambda s: -loss(model, s)),
-        ("with a reference model", lambda s: loss(reference, s) - loss(model, s)),
-    ):
-        scores = Scores([score(s) for s in members], [score(s) for s in others])
+    for name, with_reference in (("loss alone", False), ("with a reference model", True)):
+        mated, nonmated = (
+            [(loss(reference, s) if with_reference else 0.0) - loss(model, s) for s in part]
+            for part in (members, others)
+        )
+        scores = Scores(mated, nonmated)
         summary = measure_scores(scores, interval=None, only=("eer", "tpr_at_fpr_0.01"))
         rate, error = summary.measures["tpr_at_fpr_0.01"].value, summary.measures["eer"].value
         print(f"{name}: {rate:.1%} of members told at 1 % false alarms, EER {error:.1%}")

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sottovoce.core.errors import InputError, TooFewError
+from sottovoce.findings import Exposure
 from sottovoce.measure.exposure import (
-    Exposure,
     exact_exposure,
     fitted_exposure,
     null_exposure,

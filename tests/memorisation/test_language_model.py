@@ -37,7 +37,9 @@ SMALL = LanguageModelSettings(embedding=6, hidden=7, epochs=1, vocabulary=80)
 @pytest.fixture(scope="module")
 def model() -> LanguageModel:
     vocabulary = Vocabulary.of(SENTENCES, most=80, always=[*"0123456789"])
-    return new_model(vocabulary, SMALL).eval()
+    model = new_model(vocabulary, SMALL)
+    model.eval()
+    return model
 
 
 def test_the_tree_equals_one_candidate_at_a_time(model: LanguageModel) -> None:
