@@ -72,12 +72,14 @@ def test_statistics_of_the_lot_disclose_more_than_their_nominal_epsilon() -> Non
     assert run.guarantee == "none" and run.spent is not None
     assert audit.claimed_epsilon == run.spent.pld_epsilon
     assert audit.refutes_claim and audit.epsilon_lower > run.spent.rdp_epsilon
+    assert run.measured_sensitivity is not None and run.measured_sensitivity > 1
 
 
 def test_public_statistics_stay_below_their_claim_with_the_same_canaries() -> None:
     audit, run = audited("public", noise=4.0)
     assert run.spent is not None
     assert audit.epsilon_lower <= run.spent.pld_epsilon and not audit.refutes_claim
+    assert run.measured_sensitivity is None
 
 
 def test_the_attack_finds_what_little_noise_leaves() -> None:

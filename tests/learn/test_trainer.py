@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from sottovoce.learn import (  # noqa: E402
     PrivateTrainer,
     PublicBatchNorm,
     PublicStatistics,
+    RunningStatistics,
 )
 from sottovoce.learn.networks import SentenceClassifier, cut_padding  # noqa: E402
 
@@ -246,6 +248,14 @@ def test_shuffled_batches_are_refused() -> None:
 def test_bad_input(data: Any, changes: dict[str, Any], code: str) -> None:
     with raises_code(code):
         trainer(nn.Linear(4, 2), data, **changes)
+
+
+def test_running_averages_have_no_guarantee_and_cannot_be_resumed(tmp_path: Path) -> None:
+    model = nn.Sequential(nn.Linear(4, 4), PublicBatchNorm(4), nn.Linear(4, 2))
+    private = trainer(model, statistics=RunningStatistics(), draws=Draws.generate())
+    assert private.train().guarantee == "none"
+    with raises_code("not-resumable"):
+        trainer(model, statistics=RunningStatistics(), checkpoint=tmp_path / "run")
 
 
 def test_public_batch_norm_uses_public_samples_alone() -> None:

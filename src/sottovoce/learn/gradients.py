@@ -140,14 +140,14 @@ def norm(gradients: Gradients) -> float:
     return float(sum(part.double().square().sum() for part in gradients.values()) ** 0.5)
 
 
-def select(batch: Batch, rows: Tensor | Sequence[int]) -> Batch:
+def select(batch: Batch, rows: Tensor | Sequence[int] | slice) -> Batch:
     """Return some records of a batch.
 
     Parameters
     ----------
     batch : tuple of Tensor
         Records.
-    rows : Tensor or sequence of int
+    rows : Tensor, sequence of int or slice
         Which ones.
     """
     return tuple(part[rows] for part in batch)

@@ -128,6 +128,8 @@ class Statistics(Protocol):
     name: ClassVar[str]
     sound: ClassVar[bool]
     """Whether a record's gradient depends on no other private record."""
+    resumable: ClassVar[bool]
+    """Whether a run can continue from a checkpoint, which holds weights only."""
 
     def refresh(self, model: nn.Module, lot: Tensor) -> None:
         """Set the statistics for the next step.
@@ -161,6 +163,7 @@ class PublicStatistics:
 
     name: ClassVar[str] = "public"
     sound: ClassVar[bool] = True
+    resumable: ClassVar[bool] = True
 
     def __init__(self, public: Tensor) -> None:
         self.public = public
@@ -228,6 +231,7 @@ class RunningStatistics:
 
     name: ClassVar[str] = "running"
     sound: ClassVar[bool] = False
+    resumable: ClassVar[bool] = False
 
     def __init__(self, momentum: float = 0.1) -> None:
         self.momentum = momentum

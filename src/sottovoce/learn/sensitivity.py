@@ -22,6 +22,11 @@ from sottovoce.learn.gradients import (
 )
 from sottovoce.learn.normalisation import Statistics, public_norms
 
+MEASURED_LOT = 256
+"""Records of the lot in which a sensitivity is measured after training."""
+EXTREME = 1000.0
+"""Standard deviation of the extreme record."""
+
 
 def measured_sensitivity(
     model: nn.Module,
@@ -61,6 +66,33 @@ def measured_sensitivity(
         return clipped_sum(per_sample_gradients(model, loss, batch), clip)
 
     return _change(total(lot), total(_joined(lot, record)), clip)
+
+
+def worst_measured_sensitivity(
+    model: nn.Module, loss: Loss, data: Batch, *, clip: float, statistics: Statistics
+) -> float:
+    """Measure the change by two records, the last one and an extreme one, and return the larger.
+
+    Parameters
+    ----------
+    model : nn.Module
+        The model with its present weights.
+    loss : callable
+        As in training.
+    data : tuple of Tensor
+        Training data, of which a part is the lot.
+    clip : float
+        C, the clipping bound.
+    statistics : Statistics
+        Where the statistics of batch norm come from.
+    """
+    lot, last = select(data, slice(0, MEASURED_LOT)), select(data, slice(-1, None))
+    noise = torch.randn(last[0].shape, generator=torch.Generator().manual_seed(0))
+    extreme = (EXTREME * noise.to(last[0].dtype), *last[1:])
+    return max(
+        measured_sensitivity(model, loss, lot, record, clip=clip, statistics=statistics)
+        for record in (last, extreme)
+    )
 
 
 def literal_sensitivity(

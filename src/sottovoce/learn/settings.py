@@ -84,3 +84,6 @@ class PrivateRun(Record):
     """Numbers that were trained."""
     torch: str
     """Version of torch."""
+    measured_sensitivity: float | None = optional()
+    """Where records are coupled: by how much a single record was seen to change the clipped sum,
+    as a multiple of C. The accountants assume at most 1."""

@@ -28,6 +28,7 @@ from sottovoce.learn.gradients import (
     trainable,
 )
 from sottovoce.learn.normalisation import Statistics, collect_statistics, public_norms
+from sottovoce.learn.sensitivity import worst_measured_sensitivity
 from sottovoce.learn.settings import PrivateRun, PrivateSettings
 from sottovoce.learn.validation import (
     check_coupling,
@@ -144,6 +145,11 @@ class PrivateTrainer:
                 code="out-of-range",
             )
         self._refuse_missing_statistics()
+        if checkpoint is not None and statistics is not None and not statistics.resumable:
+            raise UsageError(
+                f"statistics {statistics.name!r} are not in a checkpoint; train without one",
+                code="not-resumable",
+            )
         self._given_draws = draws
         self._checkpoint = None if checkpoint is None else RunCheckpoint(checkpoint)
         self.noise_multiplier = self._noise_multiplier()
@@ -244,7 +250,17 @@ class PrivateTrainer:
             draws=self.draws.description,
             parameters=sum(value.numel() for value in trainable(self.model).values()),
             torch=str(torch.__version__),
+            measured_sensitivity=self._measured_sensitivity(),
         )
+
+    def _measured_sensitivity(self) -> float | None:
+        if self.statistics is None or self.statistics.sound or not self.statistics.resumable:
+            return None  # running averages would be changed by measuring
+        change = worst_measured_sensitivity(
+            self.model, self.loss, self.data, clip=self.settings.clip, statistics=self.statistics
+        )
+        self.statistics.finish(self.model)
+        return change
 
     def _noise_multiplier(self) -> float:
         if self.settings.delta >= 1 / self.units and self.settings.noise_multiplier != 0:

@@ -19,7 +19,7 @@ NEEDS = {
     "slices": "attacks on slices of speech, which this version does not make",
     "traits": "the inference of traits from text, which this version does not make",
     "memorisation": "models trained on text with canaries, which this version does not train",
-    "learning": "differentially private training, which this version does not have",
+    "learning": "the data set and a long training; docs/private-learning.md has what was run",
     "transcripts": "a corpus with transcripts: --corpus DIR",
 }
 """What an item may need besides speech, for which the built-in corpus is the default."""

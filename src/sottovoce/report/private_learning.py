@@ -120,6 +120,11 @@ def privacy_card(run: PrivateRun) -> list[str]:
     lines = []
     if run.guarantee == "none":
         lines.append("Nothing is guaranteed: " + "; ".join(run.reasons) + ". ε is nominal.")
+    if run.measured_sensitivity is not None:
+        lines.append(
+            f"A single record was seen to change the sum of gradients by "
+            f"{run.measured_sensitivity:.3g} times the clipping bound; ε assumes at most 1."
+        )
     return [
         *lines,
         f"To whom: {run.unit}, of {run.units:,} in the training data.",
