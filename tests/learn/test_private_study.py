@@ -80,7 +80,7 @@ def test_the_command_writes_models_result_and_report(
     }
     assert not (out / "checkpoints").exists(), "a checkpoint holds the seed of the noise"
     page = (out / "report.html").read_text()
-    assert "Privacy card" in page and "<script" not in page and "Audit of none" in page
+    assert "Privacy card" in page and "<script" not in page and "Audit of model none" in page
 
 
 def test_a_finished_run_is_never_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

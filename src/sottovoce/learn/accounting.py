@@ -18,6 +18,7 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import version
 from types import ModuleType
 from typing import Literal
@@ -236,6 +237,7 @@ def _library() -> ModuleType:
     return module
 
 
+@cache  # the seeds of a study repeat one mechanism
 def _rdp_epsilon(
     library: ModuleType, sampling_rate: float, noise: float, steps: int, delta: float
 ) -> tuple[float, float | None]:
@@ -250,6 +252,7 @@ def _rdp_epsilon(
     return float(epsilon), float(order)
 
 
+@cache
 def _pld_epsilon(
     library: ModuleType, sampling_rate: float, noise: float, steps: int, delta: float
 ) -> float:

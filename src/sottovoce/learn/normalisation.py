@@ -4,13 +4,10 @@ Layer and group normalisation use one record at a time and need nothing from her
 normalisation uses statistics of many records, which makes the gradient of each depend on all of
 them. Here the statistics come from elsewhere (:class:`PublicBatchNorm`), and these say from where:
 
-=========================  ==========================================  =========
-:class:`PublicStatistics`  public samples alone, under the present      sound
-                           weights
-:class:`WithPublicSamples` {x} ∪ public samples, for each record x      sound
-:class:`LotStatistics`     the lot ∪ public samples                     no guarantee
-:class:`RunningStatistics` running averages over lots                   no guarantee
-=========================  ==========================================  =========
+- :class:`PublicStatistics`: public samples alone, under the present weights. Sound.
+- :class:`WithPublicSamples`: {x} ∪ public samples, for each record x alone. Sound.
+- :class:`LotStatistics`: the lot ∪ public samples. No guarantee.
+- :class:`RunningStatistics`: running averages over lots. No guarantee.
 """
 
 from __future__ import annotations

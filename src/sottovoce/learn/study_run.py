@@ -230,7 +230,7 @@ class _Runner:
             )[0]
 
         result = self.cache.get(_AUDIT, [self._digest, self.study.as_json()], compute)
-        return result, f"{model}, ε = {cell.epsilon:g}"
+        return result, f"model {model}, ε = {cell.epsilon:g}"
 
     def _canaries(self, records: Batch) -> Batch:
         """Held-out records with a wrong class each."""

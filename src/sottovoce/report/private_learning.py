@@ -96,12 +96,7 @@ def _model_lines(cells: Sequence[StudyCell], style: int) -> list[Line]:
         ends = np.array([(cell.low, cell.high) for cell in cells], float)
         lines.append(Line("", x, ends, style=style, band=True))
     means = [cell.mean for cell in cells]
-    name = MODELS[cells[0].model]
-    return [
-        *lines,
-        Line(name, x, means, style=style),
-        Line(name, x, means, style=style, points=True),
-    ]
+    return [*lines, Line(MODELS[cells[0].model], x, means, style=style)]
 
 
 def privacy_card(run: PrivateRun) -> list[str]:
@@ -115,8 +110,8 @@ def privacy_card(run: PrivateRun) -> list[str]:
     if run.spent is None:
         return ["Nothing is guaranteed: no noise was added."]
     spent = run.spent
-    factor = math.exp(spent.pld_epsilon)
-    size = f"{factor:.3g}" if factor < 1e6 else f"e^{spent.pld_epsilon:.0f}"
+    factor = math.exp(spent.rdp_epsilon)
+    size = f"{factor:.3g}" if factor < 1e6 else f"e^{spent.rdp_epsilon:.0f}"
     lines = []
     if run.guarantee == "none":
         lines.append("Nothing is guaranteed: " + "; ".join(run.reasons) + ". ε is nominal.")
