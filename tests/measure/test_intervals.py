@@ -440,3 +440,16 @@ def test_shares_that_hardly_vary_have_an_interval() -> None:
 def test_a_share_next_to_0_or_1_has_an_interval(share: float) -> None:
     interval = share_interval(np.array([share]), 0.95)
     assert 0.0 <= interval.low <= share <= interval.high <= 1.0
+
+
+def test_a_lowest_cost_without_false_alarms_allows_for_some() -> None:
+    """All that is wrong are three mated scores below all others, at no false alarm at all."""
+    rng = np.random.default_rng(0)
+    mated = np.concatenate(([-5.0, -5.0, -5.0], rng.normal(9, 1, 97)))
+    scores = Scores(mated, rng.normal(0, 1, 1000))
+    estimate = measure_scores(scores, only=["min_dcf_0.01"], replicates=50).measures["min_dcf_0.01"]
+    assert estimate.value == pytest.approx(0.03)
+    unseen = 1 - 0.025 ** (1 / 1000)
+    assert estimate.high is not None
+    assert estimate.high > 0.03 + 99 * unseen
+    assert estimate.high < 0.03 + 99 * unseen + 0.1

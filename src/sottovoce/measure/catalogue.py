@@ -101,6 +101,8 @@ class Measure:
     """Where it is measured, if at one: few false alarms leave few degrees of freedom."""
     false_alarms: Callable[[Evidence], float] | None = None
     """How many false alarms it rests on, if it is at one operating point."""
+    false_alarm_cost: float = 0.0
+    """What it would rise by if all non-mated pairs were accepted, where it is a lowest cost."""
     separable: bool = False
     """Whether its interval reaches to the least separated scores where scores are separated."""
     resampled: Callable[[Evidence], float] | None = None
@@ -190,6 +192,7 @@ def _min_dcf_measure(prior: float, cost_miss: float = 1, cost_false_alarm: float
         chance=1.0,
         compute=lambda evidence: min_dcf_of(evidence.blocks, point),
         false_alarms=lambda evidence: false_alarms_of_min_dcf(evidence.blocks, point),
+        false_alarm_cost=point.normalised(0.0, 1.0),
         separable=True,
         check=lambda source: require_dcf(len(source.mated), source.n_nonmated, point),
     )

@@ -12,6 +12,7 @@ from sottovoce.findings import Resampling
 from sottovoce.measure.catalogue import Evidence, Measure
 from sottovoce.measure.intervals import (
     Interval,
+    binomial_interval,
     disclosure_interval,
     interval_of,
     least_separated,
@@ -74,6 +75,7 @@ def score_intervals(
         interval = _interval(measure, resampled_value, draws[:, column], scores, plan)
         if measure.separable and worst_compatible is not None:
             interval = interval.extended_to(_resampled(measure)(worst_compatible))
+        interval = _with_unseen_false_alarms(measure, evidence, interval, plan.confidence)
         intervals[measure.name] = interval.extended_to(values.get(measure.name, resampled_value))
     for measure in measures:
         if measure.parts:
@@ -159,6 +161,25 @@ def false_alarm_degrees(measure: Measure, scores: ScoreSource) -> float:
     """
     rate = measure.false_alarm_rate
     return np.inf if rate is None else max(1.0, 2 * rate * scores.n_nonmated)
+
+
+def _with_unseen_false_alarms(
+    measure: Measure, evidence: Evidence, interval: Interval, confidence: float
+) -> Interval:
+    """Allow for false alarms at the best threshold where the data have none.
+
+    Resamples have none either; so many non-mated trials without any are compatible with a rate up
+    to the end of the exact interval for 0. Its cost is added in squares (Zou and Donner 2008).
+    """
+    if not measure.false_alarm_cost or measure.false_alarms is None:
+        return interval
+    if measure.false_alarms(evidence) >= 1:
+        return interval
+    value = measure.compute(evidence)
+    unseen = binomial_interval(0.0, evidence.tally.n_nonmated, confidence)
+    cost = Interval(0.0, measure.false_alarm_cost * unseen.high)
+    terms = [(1.0, value, interval), (1.0, 0.0, cost)]
+    return weighted_sum_interval(value, terms, bounds=measure.bounds)
 
 
 def _worst_compatible(scores: ScoreSource, tally: Tally, plan: Resampling) -> Evidence | None:
