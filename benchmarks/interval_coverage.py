@@ -92,8 +92,10 @@ class Row:
 
     name: str
     group: str
-    draw: Callable[[np.random.Generator, int], Ranges]
-    """From a generator and the number of resamples to the intervals of one set."""
+    names: tuple[str, ...]
+    """What has intervals."""
+    draw: Callable[[Sequence[str], np.random.Generator, int], Ranges]
+    """From names, a generator and the number of resamples to the intervals of one set."""
     truth: Callable[[], dict[str, float]]
     lower_discloses: Callable[[str], bool]
 
@@ -102,11 +104,11 @@ class Row:
 
 
 def score_row(name: str, group: str, draw: Callable[..., Scores], mixture: Mixture) -> Row:
-    ranges = partial(score_ranges, draw, SCORE_MEASURES)
     return Row(
         name,
         group,
-        ranges,
+        SCORE_MEASURES,
+        partial(score_ranges, draw),
         partial(mixture.true_values, SCORE_MEASURES),
         lambda n: MEASURES[n].lower_discloses,
     )
@@ -129,11 +131,11 @@ def pooled_row(speakers: Sequence[int], evidence: Sequence[str]) -> Row:
     mixtures = [Mixture(EVIDENCE[text]) for text in evidence]
     draws = [trials_of_speakers(count, mix) for count, mix in zip(speakers, mixtures, strict=True)]
 
-    def ranges(rng: np.random.Generator, replicates: int) -> Ranges:
+    def ranges(names: Sequence[str], rng: np.random.Generator, replicates: int) -> Ranges:
         conditions = {
             text: named(draw(rng), text) for text, draw in zip(evidence, draws, strict=True)
         }
-        settings = ConditionSettings("condition", only=SCORE_MEASURES, replicates=replicates)
+        settings = ConditionSettings("condition", only=tuple(names), replicates=replicates)
         pooled = measure_by_condition("", conditions, LeftOutTrials(0, 0), settings).pooled
         return {
             name: (mean.low, mean.high)
@@ -150,7 +152,14 @@ def pooled_row(speakers: Sequence[int], evidence: Sequence[str]) -> Row:
 
     parts = [f"{count} speakers, {text}" for count, text in zip(speakers, evidence, strict=True)]
     lower = MEASURES.__getitem__
-    return Row(" and ".join(parts), "conditions", ranges, truth, lambda n: lower(n).lower_discloses)
+    return Row(
+        " and ".join(parts),
+        "conditions",
+        SCORE_MEASURES,
+        ranges,
+        truth,
+        lambda n: lower(n).lower_discloses,
+    )
 
 
 def dev_pav_row(name: str, draw: Callable[..., Scores]) -> Row:
@@ -164,9 +173,14 @@ def dev_pav_row(name: str, draw: Callable[..., Scores]) -> Row:
         ]
         return {DEV_PAV: float(np.mean([value for value in values if value is not None]))}
 
-    ranges = partial(score_ranges, draw, [DEV_PAV])
-    title = f"devPAV, {name}"
-    return Row(title, "calibration error", ranges, truth, lambda n: MEASURES[n].lower_discloses)
+    return Row(
+        f"devPAV, {name}",
+        "calibration error",
+        (DEV_PAV,),
+        partial(score_ranges, draw),
+        truth,
+        lambda n: MEASURES[n].lower_discloses,
+    )
 
 
 # --------------------------------------------------------------------------- re-identification
@@ -175,7 +189,7 @@ def dev_pav_row(name: str, draw: Callable[..., Scores]) -> Row:
 def reidentification_row(speakers: int, evidence: float) -> Row:
     settings = ReidentificationSettings(lengths=(1,), populations=(speakers,), k=3, conversations=5)
 
-    def ranges(rng: np.random.Generator, _: int) -> Ranges:
+    def ranges(_: Sequence[str], rng: np.random.Generator, __: int) -> Ranges:
         result = reidentify(*embeddings(rng, speakers, 10, evidence), settings=settings)
         return {
             name: (point.low, point.high)
@@ -190,7 +204,7 @@ def reidentification_row(speakers: int, evidence: float) -> Row:
         return {name: point.value for name in CURVES for point in result.curve(name)}
 
     name = f"{speakers} speakers, voices of strength {evidence:g}"
-    return Row(name, "re-identification", ranges, truth, RANKS.__contains__)
+    return Row(name, "re-identification", CURVES, ranges, truth, RANKS.__contains__)
 
 
 # ------------------------------------------------------------------- means over unlike speakers
@@ -203,27 +217,27 @@ def rank_row(speakers: int, *, hidden: bool) -> Row:
     usual = 1 / 31 if hidden else 1 / 2
     exposed = 1 / 2 if hidden else 0.0
     true_rank = 1 + (POPULATION - 1) * (EXPOSED * exposed + (1 - EXPOSED) * usual)
-    interval = rank_interval(POPULATION)
+    truth, interval = {MEAN_RANK: true_rank}, rank_interval(POPULATION)
 
-    def ranges(rng: np.random.Generator, _: int) -> Ranges:
+    def ranges(_: Sequence[str], rng: np.random.Generator, __: int) -> Ranges:
         places = places_of_speakers(rng, speakers, hidden=hidden)
         return {MEAN_RANK: ends_of(interval(1 + (POPULATION - 1) * places, 0.95))}
 
     kind = "anywhere, the others near the top" if hidden else "first, the others anywhere"
     name = f"{speakers} speakers, one in ten ranks {kind}"
-    return Row(name, "unlike speakers", ranges, lambda: {MEAN_RANK: true_rank}, lambda _: True)
+    return Row(name, "unlike speakers", (MEAN_RANK,), ranges, lambda: truth, lambda _: True)
 
 
 def share_row(speakers: int) -> Row:
     """Shares such as Linkability: one speaker in ten is nearly always found, the others rarely."""
 
-    def ranges(rng: np.random.Generator, _: int) -> Ranges:
+    def ranges(_: Sequence[str], rng: np.random.Generator, __: int) -> Ranges:
         found = np.where(rng.random(speakers) < EXPOSED, 0.9, 0.05)
         return {SHARE: ends_of(share_interval(rng.binomial(5, found) / 5, 0.95))}
 
     name = f"{speakers} speakers, one in ten found nearly always"
     truth = {SHARE: EXPOSED * 0.9 + (1 - EXPOSED) * 0.05}
-    return Row(name, "unlike speakers", ranges, lambda: truth, lambda _: False)
+    return Row(name, "unlike speakers", (SHARE,), ranges, lambda: truth, lambda _: False)
 
 
 def ends_of(interval: Interval) -> tuple[float, float]:
@@ -285,35 +299,46 @@ def rows() -> Iterator[Row]:
 # ---------------------------------------------------------------------------------- computing
 
 
-def coverage(row: Row, sets: int, replicates: int) -> dict[str, list[float]]:
-    """Share held, share of misses where more is disclosed, share where less is."""
+Shares = dict[str, list[float]]
+"""By measure: share held, share of misses where more is disclosed, share where less is."""
+
+
+def coverage(row: Row, names: Sequence[str], sets: int, replicates: int) -> Shares:
+    """How often the intervals of some measures held the truth; empty where there are none."""
     truth = row.truth()
     rng = np.random.default_rng([7, *row.name.encode()])
-    counts = {name: np.zeros(4) for name in truth}
+    counts = {name: np.zeros(4) for name in names}
     for _ in range(sets):
-        for name, (low, high) in row.draw(rng, replicates).items():
+        for name, (low, high) in row.draw(names, rng, replicates).items():
             below, above = truth[name] < low - 1e-9, truth[name] > high + 1e-9
             more, less = (below, above) if row.lower_discloses(name) else (above, below)
             counts[name] += [not (below or above), more, less, 1]
-    return {name: (c[:3] / c[3]).tolist() for name, c in counts.items() if c[3]}
+    return {name: (c[:3] / c[3]).tolist() if c[3] else [] for name, c in counts.items()}
 
 
 def compute(row: Row, arguments: argparse.Namespace) -> None:
+    """Compute what a row lacks: all of it, or measures that were added since."""
     path = arguments.folder / f"{row.name.replace('/', '-')}.json"
-    if path.exists() and json.loads(path.read_text())["sets"] >= arguments.sets:
+    known: Shares = {}
+    if path.exists():
+        content = json.loads(path.read_text())
+        known = content["shares"] if content["sets"] == arguments.sets else {}
+    names = [name for name in row.names if name not in known]
+    if not names:
         return
     start = time.process_time()
-    shares = coverage(row, arguments.sets, arguments.replicates)
+    shares = known | coverage(row, names, arguments.sets, arguments.replicates)
     seconds = time.process_time() - start
     arguments.folder.mkdir(parents=True, exist_ok=True)
-    content = {"row": row.name, "group": row.group, "sets": arguments.sets}
-    content["resamples"] = arguments.replicates
-    path.write_text(dump_json({**content, "cpu_seconds": seconds, "shares": shares}))
-    text = ", ".join(f"{name} {cell(share)}" for name, share in shares.items())
+    content = {"row": row.name, "group": row.group, "sets": arguments.sets, "shares": shares}
+    path.write_text(dump_json(content))
+    text = ", ".join(f"{name} {cell(shares[name])}" for name in names)
     print(f"{row.name}: {seconds:.0f} CPU s: {text}", flush=True)
 
 
 def cell(share: list[float]) -> str:
+    if not share:
+        return "–"
     held, more, less = (round(100 * value, 1) for value in share)
     return f"{held:g} ({more:g}, {less:g})"
 
@@ -340,8 +365,9 @@ def table_row(
     title: str, sets: int, shares: Mapping[str, list[float]], names: Sequence[str]
 ) -> str:
     """One line of a table; bold where a measure is held less often than in 92 % of the sets."""
-    cells = [cell(shares[name]) if name in shares else "–" for name in names]
-    marked = any(shares[name][0] < HELD for name in names if name in shares)
+    known = [shares.get(name, []) for name in names]
+    cells = map(cell, known)
+    marked = any(share[0] < HELD for share in known if share)
     return f"| {f'**{title}**' if marked else title} | {sets} | " + " | ".join(cells) + " |"
 
 
