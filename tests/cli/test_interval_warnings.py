@@ -63,6 +63,7 @@ def test_speakers_withheld(
     shown, codes = measured(tmp_path / "scores.npz", capsys)
     assert codes == ["speakers-unknown"]
     assert "too narrow unless no two trials share a speaker" in shown
+    assert "error rates at a threshold" in shown
 
 
 def test_differences_warn_alike(
@@ -80,7 +81,7 @@ def test_differences_warn_alike(
     assert run(words) == 0
     (warning,) = json.loads(capsys.readouterr().out)["comparison"]["warnings"]
     assert "mated trials of 20 speakers only" in warning
-    assert "Cllr, TPR or minDCF" in warning
+    assert "differences of minDCF between equal systems" in warning
 
 
 def test_worst_rank_disclosure_of_few_voices_that_are_found_nearly_always(
@@ -100,3 +101,4 @@ def test_worst_rank_disclosure_of_few_voices_that_are_found_nearly_always(
     assert printed["warning_codes"] == ["few-speakers"]
     (warning,) = printed["warnings"]
     assert "worst rank disclosure" in warning
+    assert "shares such as Linkability" in warning
