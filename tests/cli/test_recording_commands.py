@@ -206,6 +206,10 @@ def test_slices(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     document = json.loads(capsys.readouterr().out)
     assert document["pieces"] == len(read_manifest(out)) > document["utterances"] == 4
     assert (tmp_path / "out.secret").exists()
+    (tmp_path / "other.txt").write_text("the old man went home\nthe dog went to the old man\n" * 3)
+    attack = ["reassemble", str(out), "--map", f"{out}.map.csv", "--no-interval"]
+    assert run([*attack, "--train", str(tmp_path / "other.txt"), "--json"]) == 0
+    assert 2 <= json.loads(capsys.readouterr().out)["slices"] <= document["pieces"]
     hard = ["slice", str(corpus), str(tmp_path / "hard"), "--hard", "all", "--seconds", "0.5"]
     assert run([*hard, "--reproducible", "1"]) == 0
     assert all(piece.transcript == "" for piece in read_manifest(tmp_path / "hard"))

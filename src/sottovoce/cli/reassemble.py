@@ -50,6 +50,13 @@ MEASURES = ("d_sys", "d_sys_corrected", "eer", "min_cllr", "d_ece", "worst_case_
     metavar="FILE.arpa",
     help="Write the trained model.",
 )
+@click.option(
+    "--map",
+    "map_path",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="TEXT is a folder of sottovoce slice; FILE is the map it kept.",
+)
 @click.option("--lang", default="en", show_default=True, help="Language of the texts.")
 @click.option(
     "--words",
@@ -72,6 +79,7 @@ def command(
     train: Path | None,
     model_path: Path | None,
     save_model: Path | None,
+    map_path: Path | None,
     lang: str,
     words: int,
     candidates: int,
@@ -81,7 +89,7 @@ def command(
     seed: int,
     json_to: str | None,
 ) -> None:
-    """Attack slices of TEXT, a document a line: which slice follows which?
+    """Attack slices of TEXT, a document a line, or of a folder with --map: which follows which?
 
     Successive slices are mated trials, random pairs non-mated ones. The attacker scores them with
     a trigram model of other text. Two scores are measured: mutual, which takes off what the words
@@ -93,14 +101,18 @@ def command(
         make_slices,
         reassemble,
         slice_scores,
+        slices_of,
     )
     from sottovoce.measure import measure_scores
 
-    documents = _documents(text, lang)
+    pieces = None if map_path is None else _sliced(text, map_path, lang)
+    documents = [] if map_path is not None else _documents(text, lang)
     model = _model(train, model_path, lang)
     if save_model is not None:
         write_arpa(model, save_model)
-    slices = make_slices(documents, model, words=words)
+    slices = (
+        make_slices(documents, model, words=words) if pieces is None else slices_of(pieces, model)
+    )
     summaries, found = {}, {}
     with stage_bar() as progress:
         for name in SLICE_SCORES:
@@ -114,7 +126,7 @@ def command(
             )
             found[name] = reassemble(slices, model, name, most=candidates, seed=seed)
     if json_to is not None:
-        inputs = [path for path in (text, train, model_path) if path is not None]
+        inputs = [path for path in (text, map_path, train, model_path) if path is not None]
         scores = {
             name: {**summaries[name].to_dict(), "reassembly": found[name].to_dict()}
             for name in SLICE_SCORES
@@ -122,9 +134,38 @@ def command(
         origin = provenance(inputs, lang=lang, words=words, candidates=candidates, seed=seed)
         write_json({"slices": len(slices), "scores": scores, "provenance": origin}, json_to)
     if json_to != "-":
-        click.echo(f"{len(slices):,} slices of {words} words")
+        of_words = f" of {words} words" if map_path is None else f" of {text}"
+        click.echo(f"{len(slices):,} slices{of_words}")
         for name in SLICE_SCORES:
             _print(name, summaries[name], found[name])
+
+
+def _sliced(folder: Path, map_path: Path, lang: str) -> list[list[list[str]]]:
+    """Words of the slices of each recording, in the order of the map."""
+    from sottovoce.anonymise.recording.slice_map import read_map
+    from sottovoce.asr.normalise import normalise
+    from sottovoce.core.errors import InputError
+    from sottovoce.corpus import open_corpus
+
+    words = {
+        utterance.id: normalise(utterance.transcript, utterance.language or lang).split()
+        for utterance in open_corpus(folder)
+    }
+    if not any(words.values()):
+        raise InputError(
+            f"{folder}: slices without words; cut at words, not with --hard",
+            code="missing-transcript",
+        )
+    recordings: dict[str, dict[int, list[str]]] = {}
+    for entry in read_map(map_path):
+        if entry.slice not in words:
+            raise InputError(
+                f"{map_path}: slice {entry.slice} is not in {folder}; give the map that was "
+                "written beside it",
+                code="mismatch",
+            )
+        recordings.setdefault(entry.utterance, {})[entry.number] = words[entry.slice]
+    return [[pieces[number] for number in sorted(pieces)] for pieces in recordings.values()]
 
 
 def _print(name: str, summary: ScoreSummary, found: Reassembly) -> None:

@@ -72,20 +72,42 @@ def make_slices(documents: Sequence[Sequence[str]], model: TrigramModel, *, word
     TooFewError
         If no document has two slices.
     """
+    pieces = [
+        [document[start : start + words] for start in range(0, len(document), words)]
+        for document in documents
+    ]
+    return slices_of(pieces, model)
+
+
+def slices_of(pieces: Sequence[Sequence[Sequence[str]]], model: TrigramModel) -> Slices:
+    """Take slices that were cut already.
+
+    Parameters
+    ----------
+    pieces : sequence of sequences of sequences of str
+        Words of each slice of each document, in their order; slices of one word are left out.
+    model : TrigramModel
+        Whose vocabulary is used.
+
+    Raises
+    ------
+    TooFewError
+        If no document has two slices of at least two words.
+    """
     last, first, owners = [], [], []
-    for owner, document in enumerate(documents):
-        numbers = model.numbers(document)
-        for start in range(0, len(numbers), words):
-            piece = numbers[start : start + words]
-            if len(piece) < _EDGE:
+    for owner, document in enumerate(pieces):
+        for words in document:
+            if len(words) < _EDGE:
                 continue
+            piece = model.numbers(words)
             last.append(piece[-_EDGE:])
             first.append(piece[:_EDGE])
             owners.append(owner)
     slices = Slices(np.array(last), np.array(first), np.array(owners, np.int64))
     if len(slices) < 2 or not len(slices.followed):
         raise TooFewError(
-            f"no document has two slices of {words} words; cut shorter, or give longer documents"
+            "no document has two slices of at least two words; cut shorter, or give longer "
+            "documents"
         )
     return slices
 
