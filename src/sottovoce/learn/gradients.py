@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
+
+from sottovoce.core.errors import InputError
+from sottovoce.core.types import IntArray
 
 Batch = tuple[Tensor, ...]
 """Tensors whose first dimension is the record, such as inputs and labels."""
@@ -62,6 +66,33 @@ def per_sample_gradients(model: nn.Module, loss: Loss, batch: Batch) -> Gradient
     gradients = vmap(grad(loss_of_record), in_dims=in_dims, randomness="different")
     result: Gradients = gradients(trainable(model), *batch)
     return result
+
+
+def records_by_unit(units: IntArray | Tensor, records: int) -> list[IntArray]:
+    """Return the numbers of the records of each unit, units in ascending order.
+
+    Parameters
+    ----------
+    units : array of int
+        The unit of each record.
+    records : int
+        How many records there are.
+
+    Raises
+    ------
+    InputError
+        ``wrong-shape`` if there is not one unit for each record.
+    """
+    owners = np.asarray(units)
+    if owners.shape != (records,):
+        raise InputError(
+            f"units have the shape {owners.shape}; there are {records} records, one number each",
+            code="wrong-shape",
+        )
+    _, place = np.unique(owners, return_inverse=True)
+    order = np.argsort(place, kind="stable")
+    starts = np.searchsorted(place[order], np.arange(place.max() + 1))
+    return [np.asarray(part) for part in np.split(order, starts[1:])]
 
 
 def mean_by_unit(gradients: Gradients, units: Tensor, count: int) -> Gradients:

@@ -24,6 +24,7 @@ from sottovoce.learn.gradients import (
     clipped_sum,
     mean_by_unit,
     per_sample_gradients,
+    records_by_unit,
     select,
     trainable,
 )
@@ -137,7 +138,7 @@ class PrivateTrainer:
         self.data, self.settings = data, settings
         self._collate = collate or (lambda batch: batch)
         self.statistics = statistics
-        self._records_of = None if units is None else _records_by_unit(units, len(data[0]))
+        self._records_of = None if units is None else records_by_unit(units, len(data[0]))
         self.units = len(data[0]) if self._records_of is None else len(self._records_of)
         if settings.lot_size > self.units:
             raise UsageError(
@@ -389,17 +390,3 @@ class PrivateTrainer:
             if name in gradient:
                 parameter.grad = gradient[name]
         self.optimiser.step()
-
-
-def _records_by_unit(units: IntArray | Tensor, records: int) -> list[IntArray]:
-    """The numbers of the records of each unit."""
-    owners = np.asarray(units)
-    if owners.shape != (records,):
-        raise InputError(
-            f"units have the shape {owners.shape}; there are {records} records, one number each",
-            code="wrong-shape",
-        )
-    _, place = np.unique(owners, return_inverse=True)
-    order = np.argsort(place, kind="stable")
-    starts = np.searchsorted(place[order], np.arange(place.max() + 1))
-    return [np.asarray(part) for part in np.split(order, starts[1:])]
