@@ -22,8 +22,9 @@ class PrivateStudy(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     task: Literal["sentences", "images", "vectors"] = "sentences"
-    """``sentences``: a table with columns of texts and labels. ``images``: MNIST's arrays in an
-    .npz file. ``vectors``: an .npz file of ``vectors`` and labels, such as embeddings."""
+    """``sentences``: a table with columns of texts and labels. ``images``: a folder of MNIST's
+    four files, or their arrays in an .npz file. ``vectors``: an .npz file of ``vectors`` and
+    labels, such as embeddings."""
     train: Path | None = None
     """Training data; by default made-up sentences of made-up speakers."""
     test: Path | None = None

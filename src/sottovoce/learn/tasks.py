@@ -19,6 +19,7 @@ from sottovoce.core.errors import InputError, TooFewError, first_line
 from sottovoce.core.types import AnyArray, IntArray
 from sottovoce.learn.builtin_sentences import builtin_sentences
 from sottovoce.learn.gradients import Batch, Loss, select
+from sottovoce.learn.idx_files import FILES, read_idx_folder
 from sottovoce.learn.networks import (
     LeNet5,
     Normalisation,
@@ -248,7 +249,8 @@ def _tokens(texts: Sequence[str], vocabulary: dict[str, int]) -> tuple[Tensor, T
 
 def _images(study: PrivateStudy) -> Task:
     assert study.train is not None  # noqa: S101 - checked by the study
-    arrays = _arrays(study.train, ("train_images", "train_labels", "test_images", "test_labels"))
+    folder = study.train.is_dir()
+    arrays = read_idx_folder(study.train) if folder else _arrays(study.train, tuple(FILES))
     train, test = (
         (_pixels(arrays[f"{part}_images"], study.train), _classes(arrays[f"{part}_labels"]))
         for part in ("train", "test")
