@@ -7,6 +7,8 @@ import hmac
 import stat
 from pathlib import Path
 
+import numpy as np
+import pytest
 from error_codes import raises_code
 from hypothesis import given
 from hypothesis import strategies as st
@@ -80,3 +82,13 @@ def test_repr_hides_the_key_and_bad_arguments_are_refused(tmp_path: Path) -> Non
     with raises_code("out-of-range", UsageError) as caught:
         Secret(b"abc")
     assert "3 bytes" in str(caught.value)
+
+
+@pytest.mark.parametrize("digest", [bytes(range(1, 33)), bytes(5) + bytes(range(1, 28)), bytes(32)])
+def test_draws_are_those_of_the_digest_as_one_number(
+    digest: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = Secret.reproducible(1)
+    monkeypatch.setattr(Secret, "digest", lambda self, *names: digest)
+    expected = np.random.default_rng(int.from_bytes(digest, "big")).random(5)
+    assert secret.generator("ann").random(5).tolist() == expected.tolist()

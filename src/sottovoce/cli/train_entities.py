@@ -18,6 +18,7 @@ from sottovoce.cli.options import (
     seed_option,
     write_json,
 )
+from sottovoce.core.errors import UsageError
 
 
 @click.command(
@@ -26,7 +27,7 @@ from sottovoce.cli.options import (
     short_help="Train a tagger of private words.",
 )
 @click.argument("data", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--lang", required=True, help="en, de, es, fr, it, lv, nl or pt.")
+@click.option("--lang", required=True, help="en de es fr it lv nl pt, or multi for several.")
 @click.option(
     "--register",
     type=click.Choice(["spoken", "written"]),
@@ -49,22 +50,34 @@ def command(
     """Train a tagger on DATA: CoNLL files, one word per line with its tag (B-PER, I-PER, O …).
 
     Use the result with: sottovoce anonymise text --tagger FILE. It takes one core and less than a
-    minute for 10,000 utterances. Needs the extra: pip install 'sottovoce[train]'.
+    minute for 10,000 utterances. With --lang multi the names of the files begin with the language
+    of each, as in de.train.conll. Needs the extra: pip install 'sottovoce[train]'.
     """
     from sottovoce.anonymise.text.crf import TaggerCard
-    from sottovoce.anonymise.text.lexicon import check_language
-    from sottovoce.training.taggers import train_tagger
+    from sottovoce.anonymise.text.lexicon import MULTILINGUAL, check_language
+    from sottovoce.training.taggers import train_multilingual_tagger, train_tagger
 
-    check_language(lang)
-    sentences = [sentence for path in data for sentence in _read(path, register)]
+    if lang != MULTILINGUAL:
+        check_language(lang)
+    sentences: dict[str, list[Sentence]] = {}
+    for path in data:
+        code = _language_of(path) if lang == MULTILINGUAL else lang
+        sentences.setdefault(code, []).extend(_read(path, register))
     names = [f"{path.parent.name}/{path.name}" for path in data]
     card = TaggerCard(data=names, licence=licence or "as its data's")
     with progress_bar("training") as progress:
-        weights = train_tagger(sentences, lang, register, card=card, seed=seed, progress=progress)
+        if lang == MULTILINGUAL:
+            weights = train_multilingual_tagger(
+                sentences, register, card=card, seed=seed, progress=progress
+            )
+        else:
+            weights = train_tagger(
+                sentences[lang], lang, register, card=card, seed=seed, progress=progress
+            )
     weights.save(out)
     if json_to is not None:
         result = {
-            "sentences": len(sentences),
+            "sentences": sum(map(len, sentences.values())),
             "attributes": len(weights.rows),
             "card": weights.card,
         }
@@ -73,6 +86,20 @@ def command(
     if json_to != "-":
         size = out.stat().st_size / 1e6
         click.echo(f"{out}: {lang} {register}, {len(weights.rows):,} attributes, {size:.2f} MB")
+
+
+def _language_of(path: Path) -> str:
+    """Return the language that the name of a file begins with."""
+    from sottovoce.anonymise.text.lexicon import LANGUAGES
+
+    lang = path.name.partition(".")[0]
+    if lang not in LANGUAGES:
+        raise UsageError(
+            f"{path}: with --lang multi the name must begin with its language "
+            f"({', '.join(LANGUAGES)}), as in de.train.conll",
+            code="unknown-name",
+        )
+    return lang
 
 
 def _read(path: Path, register: str) -> list[Sentence]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,7 +31,7 @@ from sottovoce.anonymise.text.features import (
     sentence_attributes,
     word_attributes,
 )
-from sottovoce.anonymise.text.lexicon import lexicon
+from sottovoce.anonymise.text.lexicon import MULTILINGUAL, lexicon
 from sottovoce.anonymise.text.surrogates import base_tables
 from sottovoce.anonymise.text.taggers import REGISTERS, SPOKEN
 from sottovoce.anonymise.text.tokens import HIDDEN
@@ -106,28 +106,82 @@ def train_tagger(
     MissingExtraError
         If python-crfsuite is not installed.
     """
+    return _train(
+        {lang: sentences}, lang, register, card or TaggerCard(), seed, iterations, progress
+    )
+
+
+def train_multilingual_tagger(
+    sentences: Mapping[str, Sequence[Sentence]],
+    register: str,
+    *,
+    card: TaggerCard | None = None,
+    seed: int = 0,
+    iterations: int | None = None,
+    progress: Progress = _no_progress,
+) -> Weights:
+    """Train one tagger for several languages, as :func:`train_tagger` does for one.
+
+    Names are swapped for those of the language of a sentence. The tagger does not know the
+    language: its lookups are those of all languages together.
+
+    Parameters
+    ----------
+    sentences : mapping of str to sequence of Sentence
+        Tagged sentences by language code.
+    register : {"spoken", "written"}
+        The kind of text that the tagger is for.
+    card : TaggerCard, optional
+        Data and licence, written into the weights.
+    seed : int, default 0
+        Seed of the swapped names.
+    iterations : int, optional
+        Iterations of each run; by default :data:`ITERATIONS`.
+    progress : callable, optional
+        Called with the iterations done and their total.
+    """
+    card = card or TaggerCard()
+    return _train(sentences, MULTILINGUAL, register, card, seed, iterations, progress)
+
+
+def _train(
+    sentences: Mapping[str, Sequence[Sentence]],
+    lang: str,
+    register: str,
+    card: TaggerCard,
+    seed: int,
+    iterations: int | None,
+    progress: Progress,
+) -> Weights:
+    """Train on sentences by language; ``lang`` names the lookups of the tagger."""
     if register not in REGISTERS:
         raise UsageError(
             f"register {register!r} does not exist; choose from {', '.join(REGISTERS)}",
             code="unknown-name",
         )
-    entities = sum(len(sentence.spans) for sentence in sentences)
+    entities = sum(len(sentence.spans) for part in sentences.values() for sentence in part)
     if entities < MIN_ENTITIES:
         raise TooFewError(
             f"the data have {entities} entities; a tagger needs at least {MIN_ENTITIES}"
         )
     full_card = TaggerCard(lang=lang, register=register, entities=entities)
-    full_card.update(card or {})
+    full_card.update(card)
     first, second = ITERATIONS[register] if iterations is None else (iterations, iterations)
-    plain = [sentence for view in _views(sentences, register) for sentence in view]
-    copies = swapped_copies(sentences, lang, register, np.random.default_rng(seed))
+    rng = np.random.default_rng(seed)
+    views = [_views(part, register) for part in sentences.values()]
+    plain = [sentence for part in views for view in part for sentence in view]
+    copies = [
+        sentence
+        for code, part in sentences.items()
+        for sentence in swapped_copies(part, code, register, rng)
+    ]
     total = first + second
     weights = mean_weights(
         fit([*plain, *copies], lang, PENALTIES, first, full_card, lambda i: progress(i, total)),
         fit(plain, lang, PLAIN_PENALTIES, second, full_card, lambda i: progress(first + i, total)),
     )
-    first_view = _views(sentences, register)[0]
-    return learn_hidden_words(weights, lang, first_view, np.random.default_rng(seed))
+    first_views = [sentence for part in views for sentence in part[0]]
+    return learn_hidden_words(weights, lang, first_views, np.random.default_rng(seed))
 
 
 def train_in_one_run(

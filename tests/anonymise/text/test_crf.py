@@ -72,6 +72,19 @@ def test_emissions_are_the_weights_of_all_attributes(tagger: CrfTagger) -> None:
     assert [len(emissions) for emissions in batch] == [1, 6, 0]
 
 
+def test_pairs_with_bars_and_boundaries_are_found_by_the_words_of_the_pair() -> None:
+    names = ["b=call|ann", "a=ann|||", "t=|||", "b=||call", "t=x|y", "+1g=B", "g=I"]
+    state = 2.0 ** np.arange(len(names) * 3).reshape(len(names), 3).astype(np.float32)
+    weights = Weights(LABELS, {n: i for i, n in enumerate(names)}, state, np.zeros((3, 3)))
+    crf = Crf(weights, lexicon("en"))
+    for words in (["|", "call", "ann", "|", "|"], ["x", "Call", "y"], ["in", "new", "york"]):
+        expected = [
+            sum((state[weights.rows[n]] for n in attributes if n in weights.rows), np.zeros(3))
+            for attributes in sentence_attributes(words, crf.lexicon)
+        ]
+        assert crf.emissions([["ann"], words])[1].tolist() == [list(row) for row in expected]
+
+
 def test_a_trained_tagger_finds_names_it_never_saw(tagger: CrfTagger) -> None:
     tagged = tagger.tag([["write", "to", "zorbalda", "now"], ["call", "now"]], None)
     assert [[(e.start, e.end, e.kind) for e in entities] for entities in tagged] == [

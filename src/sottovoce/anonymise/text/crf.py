@@ -40,6 +40,10 @@ CACHED_WORDS = 50_000
 """Words whose sums are cached; when there are more, the cache is cleared."""
 BATCH = 1024
 """Sentences that are tagged at once."""
+_MAX_PAIR_WORDS = 1 << 31
+"""More than the words of all pairs, so that two numbers make one."""
+_NO_PAIR_WORD = _MAX_PAIR_WORDS - 1
+"""Number of a word that is in no pair."""
 
 
 class TaggerCard(TypedDict, total=False):
@@ -177,6 +181,32 @@ def mean_weights(first: Weights, second: Weights) -> Weights:
     return Weights(labels, rows, state, moves, first.card)
 
 
+@dataclass(frozen=True)
+class _PairRows:
+    """Rows of word pairs; a pair is a number, made of the numbers of its words."""
+
+    pairs: NDArray[np.int64]
+    """In order."""
+    rows: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, rows: Mapping[int, int]) -> _PairRows:
+        """Sort the pairs."""
+        pairs = np.array(sorted(rows), np.int64)
+        return cls(pairs, np.array([rows[int(pair)] for pair in pairs], np.intp))
+
+    def find(
+        self, first: NDArray[np.int64], second: NDArray[np.int64]
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return the positions of the pairs that have a row, and the rows."""
+        wanted = first * _MAX_PAIR_WORDS + second
+        if not len(self.pairs):
+            return np.empty(0, np.intp), np.empty(0, np.intp)
+        place = np.minimum(np.searchsorted(self.pairs, wanted), len(self.pairs) - 1)
+        at = np.flatnonzero(self.pairs[place] == wanted)
+        return at, self.rows[place[at]]
+
+
 class Crf:
     """Tags sentences with given weights.
 
@@ -193,23 +223,38 @@ class Crf:
         self.labels = weights.labels
         self.lexicon = lexicon
         self.outside = weights.labels.index(OUTSIDE)
-        self._pairs: dict[str, dict[str, int]] = {kind: {} for kind in PAIRS}
-        self._places: dict[str, list[tuple[int, int]]] = {}
-        self._index_pairs()
+        self._pair_words = {BOUNDARY: 0}
+        self._pairs = [self._index_pairs(kind) for kind in PAIRS]
+        self._places = {mark: self._place_rows(mark) for mark in PLACE_MARKS}
         self._clear_cache()
 
-    def _index_pairs(self) -> None:
-        """Index the rows of word pairs by the two words, and the rows of places by their marks."""
-        rows = self.weights.rows
-        for name, row in rows.items():
-            if name[:2] in self._pairs:
-                self._pairs[name[:2]][name[2:]] = row
-        for mark in PLACE_MARKS:
-            shifts = [(-away, rows.get(place_attribute(mark, away))) for away in PLACE_DISTANCES]
-            self._places[mark] = [(shift, row) for shift, row in shifts if row is not None]
+    def _index_pairs(self, kind: str) -> _PairRows:
+        """Index the rows of word pairs by the numbers of the two words."""
+        rows: dict[int, int] = {}
+        for name, row in self.weights.rows.items():
+            if not name.startswith(kind):
+                continue
+            pair = name.removeprefix(kind)
+            # a word may be a bar itself: every way to read the name counts
+            for cut in (i for i, letter in enumerate(pair) if letter == "|"):
+                first, second = (
+                    self._pair_words.setdefault(word, len(self._pair_words))
+                    for word in (pair[:cut], pair[cut + 1 :])
+                )
+                rows[first * _MAX_PAIR_WORDS + second] = row
+        return _PairRows.of(rows)
+
+    def _place_rows(self, mark: str) -> list[tuple[int, int]]:
+        """Return the rows of a place mark, with the distance to the word they count for."""
+        shifts = [
+            (-away, self.weights.rows.get(place_attribute(mark, away))) for away in PLACE_DISTANCES
+        ]
+        return [(shift, row) for shift, row in shifts if row is not None]
 
     def _clear_cache(self) -> None:
         self._word_ids = {BOUNDARY: 0}
+        self._pair_ids = [0]
+        self._cores = [BOUNDARY]
         table = np.zeros((1024, len(DISTANCES), len(self.labels)), np.float32)
         table[0] = self._word_scores(BOUNDARY)
         self._table = table
@@ -232,6 +277,8 @@ class Crf:
             self._table = np.concatenate([self._table, np.zeros_like(self._table)])
         self._table[word_id] = self._word_scores(form)
         self._word_ids[form] = word_id
+        self._pair_ids.append(self._pair_words.get(form.lower(), _NO_PAIR_WORD))
+        self._cores.append(strip_clitics(form.lower()))
         return word_id
 
     def emissions(self, sentences: Sequence[Sequence[str]]) -> list[Floats]:
@@ -250,13 +297,10 @@ class Crf:
         if len(self._word_ids) > CACHED_WORDS:
             self._clear_cache()
         ids: list[int] = [0, 0]
-        extra_at: list[int] = []
-        extra_row: list[int] = []
         starts = []
         known = self._word_ids
         for forms in sentences:
             starts.append(len(ids))
-            self._pairs_and_places(forms, len(ids), extra_at, extra_row)
             ids += [known[form] if form in known else self._add_word(form) for form in forms]
             ids += (0, 0)
         index = np.array(ids)
@@ -264,35 +308,37 @@ class Crf:
         total = table[index, 0]
         for i, distance in enumerate(DISTANCES[1:], 1):
             total += np.roll(table[index, i], -distance, axis=0)
-        np.add.at(total, extra_at, self.weights.state[extra_row])
+        self._add_pairs(index, total)
+        self._add_places(ids, starts, total)
         return [
             total[start : start + len(forms)]
             for start, forms in zip(starts, sentences, strict=True)
         ]
 
-    def _pairs_and_places(
-        self, forms: Sequence[str], start: int, at: list[int], rows: list[int]
-    ) -> None:
-        """Append the positions and rows of attributes that concern more than one word."""
-        low = [BOUNDARY, *[form.lower() for form in forms], BOUNDARY]
-        with_before, with_after, around = (self._pairs[kind] for kind in PAIRS)
-        for i, pair in enumerate(map("|".join, pairwise(low)), start):
-            if pair in with_before:
-                at.append(i)
-                rows.append(with_before[pair])
-            if pair in with_after:
-                at.append(i - 1)
-                rows.append(with_after[pair])
-        for i, pair in enumerate(map("|".join, zip(low, low[2:], strict=False)), start):
-            if pair in around:
-                at.append(i)
-                rows.append(around[pair])
-        marks = self.lexicon.place_marks([strip_clitics(form) for form in low[1:-1]])
-        for i, mark in enumerate(marks):
-            for shift, row in self._places.get(mark, ()):
-                if 0 <= i + shift < len(forms):
-                    at.append(start + i + shift)
-                    rows.append(row)
+    def _add_pairs(self, index: NDArray[np.intp], total: Floats) -> None:
+        """Add the weights of a word with its neighbours; ``index`` has boundaries at both ends."""
+        words = np.array(self._pair_ids)[index]
+        before, word, after = words[:-2], words[1:-1], words[2:]
+        for rows, (first, second) in zip(
+            self._pairs, ((before, word), (word, after), (before, after)), strict=True
+        ):
+            at, found = rows.find(first, second)
+            total[at + 1] += self.weights.state[found]
+
+    def _add_places(self, ids: Sequence[int], starts: Sequence[int], total: Floats) -> None:
+        """Add the weights of words that are part of a listed place, or stand beside one."""
+        cores = self._cores
+        at: list[int] = []
+        rows: list[int] = []
+        for start, end in pairwise((*starts, len(ids))):
+            stop = end - 2
+            marks = self.lexicon.place_marks([cores[i] for i in ids[start:stop]])
+            for i, mark in marks.items():
+                for shift, row in self._places[mark]:
+                    if start <= start + i + shift < stop:
+                        at.append(start + i + shift)
+                        rows.append(row)
+        np.add.at(total, at, self.weights.state[rows])
 
     def marginals(self, emissions: Sequence[Floats]) -> list[Floats]:
         """Compute P(label | sentence) of every word with the forward-backward recursions.

@@ -8,6 +8,7 @@ new is found. An anonymised text therefore stays as it is when it is anonymised 
 from __future__ import annotations
 
 import gc
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -57,6 +58,7 @@ DOCUMENT_RULE = "document"
 """Rule of names that were found elsewhere in the document."""
 LABEL_RULE = "label"
 """Rule of texts that are private because of their place in a file, such as speakers' names."""
+_LETTERS = re.compile(r"[^\W\d_]+")
 _PROPAGATED = ("PER", "ORG")
 _SPELLED_NAMES = ("PER", "LOC")
 
@@ -325,6 +327,8 @@ class Detector:
 
     def _find_known_names(self, view: MaskedText, names: Mapping[str, str]) -> list[Finding]:
         """Find every other occurrence of the names of the document."""
+        if names.keys().isdisjoint(_LETTERS.findall(view.text.casefold())):
+            return []  # most texts: names are runs of letters
         tokens = view.tokens
         words = [token.text for token in tokens]
         cores = [strip_clitics(word).casefold() for word in words]

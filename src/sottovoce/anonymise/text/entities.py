@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import pairwise
 from typing import NamedTuple
 
 SENSITIVE = "SENSITIVE"
@@ -70,7 +71,10 @@ def resolve_overlaps(entities: Iterable[Entity]) -> list[Entity]:
     >>> [(entity.start, entity.end, entity.kind) for entity in resolve_overlaps(spans)]
     [(0, 1, 'PER'), (1, 4, 'ORG')]
     """
-    ranked = sorted(entities, key=lambda e: (_priority(e), -e.length, -e.score, e.start))
+    ordered = sorted(entities, key=lambda e: e.start)
+    if all(before.end <= after.start for before, after in pairwise(ordered)):
+        return ordered
+    ranked = sorted(ordered, key=lambda e: (_priority(e), -e.length, -e.score, e.start))
     winners: dict[int, Entity] = {}
     for entity in ranked:
         for i in range(entity.start, entity.end):

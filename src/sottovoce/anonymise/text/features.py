@@ -110,10 +110,10 @@ def _pair_attributes(forms: Sequence[str]) -> Iterator[tuple[str, ...]]:
 
 def _place_attributes(forms: Sequence[str], lexicon: Lexicon) -> list[list[str]]:
     """Per word whether it, or a neighbour, is part of a listed place."""
-    marks = ["", *lexicon.place_marks([strip_clitics(form.lower()) for form in forms]), ""]
+    marks = lexicon.place_marks([strip_clitics(form.lower()) for form in forms])
     return [
-        [place_attribute(marks[i + n], n) for n in PLACE_DISTANCES if marks[i + n]]
-        for i in range(1, len(marks) - 1)
+        [place_attribute(marks[i + n], n) for n in PLACE_DISTANCES if i + n in marks]
+        for i in range(len(forms))
     ]
 
 

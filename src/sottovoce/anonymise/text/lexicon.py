@@ -14,6 +14,8 @@ from sottovoce.core.errors import UsageError
 from sottovoce.core.unicode_offsets import normalise_unicode
 
 LANGUAGES = ("en", "de", "es", "fr", "it", "lv", "nl", "pt")
+MULTILINGUAL = "multi"
+"""Stands for all languages together: taggers for text of any of them, and their lookups."""
 CLUSTERED_LANGUAGES = ("en", "de", "es")
 """Languages with Brown clusters: words that occur in similar contexts."""
 MAX_PLACE_WORDS = 4
@@ -124,8 +126,8 @@ class Lexicon:
     """``F`` for given names, ``L`` for family names, ``FL`` for both."""
     places: dict[tuple[str, ...], str]
     """Places by their words, with the code of their country; countries have an empty one."""
-    place_starts: dict[str, int]
-    """First words of places, with the number of words of the longest such place."""
+    place_lengths: dict[str, tuple[int, ...]]
+    """First words of places, with the numbers of words of such places, the highest first."""
 
     def is_common(self, form: str) -> bool:
         """Tell whether a word is so frequent that it says nothing about a person.
@@ -151,7 +153,7 @@ class Lexicon:
             return kind
         return next((self.names[stem] for stem in self._stems(core) if stem in self.names), "")
 
-    def place_marks(self, cores: Sequence[str]) -> list[str]:
+    def place_marks(self, cores: Sequence[str]) -> dict[int, str]:
         """Mark the words of listed places, the longest place at each position.
 
         Parameters
@@ -161,24 +163,31 @@ class Lexicon:
 
         Returns
         -------
-        list of str
-            Per word ``B`` (first word of a place), ``I`` (further word) or nothing.
+        dict of int to str
+            ``B`` (first word of a place) or ``I`` (further word) by index of the word; words that
+            are in no place are left out.
         """
-        marks = [""] * len(cores)
-        i = 0
-        while i < len(cores):
-            longest = self.place_starts.get(cores[i], 0)
-            length = self._place_at(cores, i, longest) if longest else 0
-            if not length and self.lang == "lv" and self._is_inflected_place(cores[i]):
+        marks: dict[int, str] = {}
+        lengths_of = self.place_lengths.get
+        inflected = self.lang in ("lv", MULTILINGUAL)
+        end = 0
+        for i, core in enumerate(cores):
+            if i < end:
+                continue
+            lengths = lengths_of(core)
+            length = self._place_at(cores, i, lengths) if lengths else 0
+            if not length and inflected and self._is_inflected_place(core):
                 length = 1
-            for j in range(i, i + length):
-                marks[j] = PLACE_MARKS[j > i]
-            i += length or 1
+            if length:
+                marks[i] = PLACE_MARKS[0]
+                marks |= dict.fromkeys(range(i + 1, i + length), PLACE_MARKS[1])
+                end = i + length
         return marks
 
-    def _place_at(self, cores: Sequence[str], i: int, longest: int) -> int:
-        for length in range(min(longest, len(cores) - i), 0, -1):
-            if tuple(cores[i : i + length]) in self.places:
+    def _place_at(self, cores: Sequence[str], i: int, lengths: Sequence[int]) -> int:
+        for length in lengths:
+            place = tuple(cores[i : i + length])
+            if len(place) == length and place in self.places:
                 return length
         return 0
 
@@ -187,9 +196,9 @@ class Lexicon:
 
     def _stems(self, core: str) -> list[str]:
         """Return base forms that an inflected form may come from."""
-        if self.lang in ("de", "nl") and core.endswith("s"):
+        if self.lang in ("de", "nl", MULTILINGUAL) and core.endswith("s"):
             return [core[:-1]]
-        if self.lang != "lv" or len(core) < 5:
+        if self.lang not in ("lv", MULTILINGUAL) or len(core) < 5:
             return []
         cut = 2 if core.endswith(_LATVIAN_TWO) else 1 if core.endswith(_LATVIAN_ONE) else 0
         return [core[:-cut] + end for end in ("s", "a", "e", "is", "us", "š")] if cut else []
@@ -202,6 +211,18 @@ def _clusters(lang: str) -> dict[str, int]:
     return clusters
 
 
+def _frequencies(lang: str) -> dict[str, int]:
+    """Frequencies of the words of a language; of all languages, the highest of each word."""
+    if lang != MULTILINGUAL:
+        return {form: int(zipf) for form, zipf in read_table(f"words.{lang}")}
+    merged: dict[str, int] = {}
+    for code in LANGUAGES:
+        for form, zipf in lexicon(code).frequency.items():
+            if zipf > merged.get(form, 0):
+                merged[form] = zipf
+    return merged
+
+
 @cache
 def lexicon(lang: str) -> Lexicon:
     """Return the lookups of a language, read once a process.
@@ -209,21 +230,22 @@ def lexicon(lang: str) -> Lexicon:
     Parameters
     ----------
     lang : str
-        Language code.
+        Language code, or :data:`MULTILINGUAL` for the lookups of all languages together.
     """
-    check_language(lang)
+    if lang != MULTILINGUAL:
+        check_language(lang)
     places = {tuple(name.split()): code for name, code in read_table("places")}
-    starts: dict[str, int] = {}
+    lengths: dict[str, set[int]] = {}
     for place in places:
-        longest = min(len(place), MAX_PLACE_WORDS)
-        starts[place[0]] = max(longest, starts.get(place[0], 0))
+        if len(place) <= MAX_PLACE_WORDS:
+            lengths.setdefault(place[0], set()).add(len(place))
     return Lexicon(
         lang,
-        {form: int(zipf) for form, zipf in read_table(f"words.{lang}")},
+        _frequencies(lang),
         _clusters(lang),
         dict(read_table("names")),
         places,
-        starts,
+        {word: tuple(sorted(of_word, reverse=True)) for word, of_word in lengths.items()},
     )
 
 

@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
+from itertools import pairwise
 from pathlib import Path
 from typing import Protocol
 
@@ -151,11 +152,8 @@ class CrfTagger:
         crf, rule = self.crf, self.info.rule
         emissions = crf.emissions(sentences)
         outside = [marginals[:, crf.outside] for marginals in crf.marginals(emissions)]
-        if tau is not None:
-            emissions = [
-                self._constrain(scores, probabilities < tau)
-                for scores, probabilities in zip(emissions, outside, strict=True)
-            ]
+        if tau is not None and emissions:
+            emissions = self._constrain(emissions, np.concatenate(outside) < tau)
         paths = crf.best_paths(emissions)
         return [
             [
@@ -165,10 +163,13 @@ class CrfTagger:
             for path, p_outside in zip(paths, (array.tolist() for array in outside), strict=True)
         ]
 
-    def _constrain(self, scores: Floats, private: NDArray[np.bool_]) -> Floats:
+    def _constrain(self, emissions: Sequence[Floats], private: NDArray[np.bool_]) -> list[Floats]:
         """Change scores so that the best path is outside exactly where a word is not private."""
+        scores = np.concatenate(emissions)
         outside = np.arange(scores.shape[1]) == self.crf.outside
-        return np.where(private[:, None] == outside, _FORBIDDEN, scores)
+        scores = np.where(private[:, None] == outside, _FORBIDDEN, scores)
+        ends = np.cumsum([len(sentence) for sentence in emissions]).tolist()
+        return [scores[start:end] for start, end in pairwise((0, *ends))]
 
 
 def _placeholder(word: str) -> str:

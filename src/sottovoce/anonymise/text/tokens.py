@@ -48,21 +48,24 @@ def tokenise(text: str) -> list[Token]:
     >>> [token.text for token in tokenise("Hi, d'Alice's e-mail: ann@b.org.")]
     ['Hi', ',', "d'Alice's", 'e-mail', ':', 'ann@b.org', '.']
     """
-    return list(_tokens(text))
-
-
-def _tokens(text: str) -> Iterator[Token]:
+    tokens: list[Token] = []
     for chunk in _CHUNK.finditer(text):
-        start, end = chunk.span()
-        if chunk.group().isalpha():
-            yield Token(chunk.group(), start, end)
-            continue
-        done = start
-        for address in _ADDRESS.finditer(text, start, end) if _may_be_address(chunk) else ():
-            yield from _pieces(text, done, address.start())
-            yield Token(address.group(), *address.span())
-            done = address.end()
-        yield from _pieces(text, done, end)
+        word = chunk[0]
+        if word.isalpha():
+            tokens.append(Token(word, *chunk.span()))
+        else:
+            tokens += _tokens(text, word, *chunk.span())
+    return tokens
+
+
+def _tokens(text: str, chunk: str, start: int, end: int) -> Iterator[Token]:
+    """Yield the tokens of a run of characters without white space."""
+    done = start
+    for address in _ADDRESS.finditer(text, start, end) if _may_be_address(chunk) else ():
+        yield from _pieces(text, done, address.start())
+        yield Token(address.group(), *address.span())
+        done = address.end()
+    yield from _pieces(text, done, end)
 
 
 def _pieces(text: str, start: int, end: int) -> Iterator[Token]:
@@ -70,8 +73,8 @@ def _pieces(text: str, start: int, end: int) -> Iterator[Token]:
         yield Token(piece.group(), *piece.span())
 
 
-def _may_be_address(chunk: re.Match[str]) -> bool:
-    return "@" in chunk.group() or "://" in chunk.group() or "www." in chunk.group()
+def _may_be_address(chunk: str) -> bool:
+    return "@" in chunk or "://" in chunk or "www." in chunk
 
 
 def is_asr_output(words: Sequence[str]) -> bool:
