@@ -116,7 +116,9 @@ def train(data: Path, out: Path, chosen: list[str]) -> None:
             continue
         sentences = training_text(data, lang, kind)
         card = TaggerCard(lang=lang, register="written")
-        weights = train_in_one_run(sentences, lang, "written", iterations=ITERATIONS, card=card)
+        weights = train_in_one_run(
+            {lang: sentences}, lang, "written", iterations=ITERATIONS, card=card
+        )
         weights.save(path)
         print(path.name, len(sentences), "sentences", flush=True)
 

@@ -32,6 +32,17 @@ licence() {
     *) echo "CC-BY-4.0" ;;
     esac
 }
+# one spoken tagger for all languages; train_multilingual.py makes the written one
+case " $* " in "  " | *" multi.spoken "*)
+    files=""
+    for lang in en fr it es pt de nl lv; do
+        for part in $(spoken $lang); do files="$files $data/$part.conll.xz"; done
+    done
+    # shellcheck disable=SC2086
+    python -m sottovoce train entities $files --lang multi --register spoken \
+        --licence CC-BY-4.0 --out "$out/multi.spoken.npz"
+    ;;
+esac
 for lang in en fr it es pt de nl lv; do
     for register in spoken written; do
         name=$lang.$register

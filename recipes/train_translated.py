@@ -49,7 +49,9 @@ def main() -> None:
     chosen = [sentences[int(i)] for i in order]
     card = TaggerCard(lang=options.lang, register="written", data=names, licence="CC-BY-SA-4.0")
     card["entities"] = sum(len(sentence.spans) for sentence in chosen)
-    weights = train_in_one_run(chosen, options.lang, "written", iterations=ITERATIONS, card=card)
+    weights = train_in_one_run(
+        {options.lang: chosen}, options.lang, "written", iterations=ITERATIONS, card=card
+    )
     favour_capitals(weights, CAPITALS).save(options.out)
 
 

@@ -374,3 +374,64 @@ def test_a_review_by_files(tmp_path: Path) -> None:
         run(source, tmp_path / "c.txt", *decided)
     with raises_code("exists", UsageError):
         run(source, "--propose", proposal)
+
+
+GERMAN = "Bitte ruf morgen Zorbalda Quint an und sag ihr, dass der Zug zu spät kommt."
+ENGLISH = "Please call Zorbalda Quint tomorrow and tell her that the train is late."
+
+
+@pytest.mark.parametrize("lang", ["auto", "multi"])
+@pytest.mark.parametrize(
+    ("name", "content", "options"),
+    [
+        ("in.txt", f"{GERMAN}\r\n\r\n{ENGLISH}", []),
+        ("in.srt", f"1\n00:00:01,000 --> 00:00:02,000\n{GERMAN}\n\n2\n00:00:03,000 --> 00:00:04,000"
+         f"\n<i>{ENGLISH}</i>\n", []),
+        ("in.csv", f'id,text\n1,"{GERMAN}"\n2,"{ENGLISH}"\n', ["--columns", "text"]),
+        ("in.jsonl", json.dumps({"id": "a", "text": GERMAN}, ensure_ascii=False) + "\n"
+         + json.dumps({"id": "b", "text": ENGLISH}) + "\n", []),
+    ],
+)  # fmt: skip
+def test_files_of_several_languages_keep_their_structure(
+    tmp_path: Path, lang: str, name: str, content: str, options: list[str]
+) -> None:
+    source, out = tmp_path / name, tmp_path / f"out-{name}"
+    source.write_bytes(content.encode())
+    (tmp_path / "deny.txt").write_text("zorbalda quint\tPER\n")
+    deny = ("--deny", tmp_path / "deny.txt", "--types", "PER", "--tau", "0.01")
+    report = tmp_path / "r.json"
+    done = run(
+        source, out, "--lang", lang, "--strategy", "typed", "--json", report, *deny, *options
+    )
+    assert done.exit_code == 0
+    assert out.read_bytes().decode() == content.replace("Zorbalda Quint", "[PER]")
+    languages = json.loads(report.read_text())["languages"]
+    assert [part["searched"] for part in languages["parts"]] == [["de"], ["en"]]
+    assert set(languages["words"]) == {"de", "en"} and languages["unsure_words"] == 0
+
+
+def test_languages_are_reported_and_no_bound_is(source: Path, tmp_path: Path) -> None:
+    done = run(source, tmp_path / "o.txt", "--lang", "auto", "--report")
+    assert "taken as:" in done.output and "not known for this text" in done.output
+    with raises_code("unknown-name", UsageError):
+        run(source, tmp_path / "p.txt", "--lang", "auto", "--kind", "commands")
+
+
+def test_a_sample_of_several_languages_gives_its_bound(tmp_path: Path) -> None:
+    source, labels, leak = tmp_path / "in.txt", tmp_path / "labels.txt", tmp_path / "leak.json"
+    source.write_text(f"{GERMAN}\n{ENGLISH}\n")
+    assert run("--label", 2, source, labels, "--lang", "auto").exit_code == 0
+    labels.write_text(labels.read_text().replace("\n? ", "\n= "))
+    assert run("--evaluate", labels, "--lang", "auto", "--json", leak).exit_code == 0
+    done = run(source, tmp_path / "o.txt", "--lang", "auto", "--measured", leak, "--report")
+    assert "at most" in done.output
+    with raises_code("mismatch", UsageError):
+        run(source, tmp_path / "p.txt", "--lang", "multi", "--measured", leak)
+
+
+def test_training_for_several_languages_names_the_language_of_each_file(tmp_path: Path) -> None:
+    path = tmp_path / "train.conll"
+    path.write_text("ann\tB-PER\n\n")
+    arguments = ["train", "entities", path, "--lang", "multi", "--register", "spoken"]
+    done = CliRunner().invoke(app, [*map(str, arguments), "--out", str(tmp_path / "o.npz")])
+    assert isinstance(done.exception, UsageError) and done.exception.code == "unknown-name"

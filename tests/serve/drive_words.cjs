@@ -12,7 +12,8 @@ async function text(page) {
     await page.click("#text-example");
     const status = await send(page, "text");
     const marks = await page.$$eval("#text-words mark", (all) => all.map((element) => element.textContent));
-    result.languages[lang] = { status, marks, leak: await page.textContent("#leak-bound") };
+    const taken = await page.$$eval("#text-languages li", (all) => all.map((element) => element.textContent));
+    result.languages[lang] = { status, marks, taken, leak: await page.textContent("#leak-bound") };
   }
   await page.selectOption("#language", "en");
   await page.fill("#words", "My name is Ann Lee, I live in Berlin 🙂 and my mail is ann@example.org.");

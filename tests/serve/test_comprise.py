@@ -70,6 +70,7 @@ def test_redacting_and_languages(service: Service) -> None:
 
     assert sent("I live in Germany", r="REDACT") == "I live in █████"
     assert "München" not in sent("ich wohne in München", r="WORD", m="de-ner")
+    assert "München" not in sent("ich wohne in München", r="REDACT", m="ner-multi")
 
 
 def test_a_text_without_parameters_is_a_text(service: Service) -> None:
@@ -194,6 +195,9 @@ def test_other_files_are_no_raw_samples(data: bytes) -> None:
         ("nl-ner-large", "nl"),
         ("es", "es"),
         ("flair/ner-german-large", "de"),
+        ("ner-multi", "multi"),
+        ("ner-multi-fast", "multi"),
+        ("flair/ner-multi", "multi"),
     ],
 )
 def test_models_of_flair_are_languages(model: str, lang: str) -> None:
@@ -206,8 +210,6 @@ def test_models_of_flair_are_languages(model: str, lang: str) -> None:
         ("models/mine.pt", "not-allowed"),
         ("mine.pt", "not-allowed"),
         ("da-ner", "unknown-name"),
-        ("ner-multi", "unknown-name"),
-        ("ner-multi-fast", "unknown-name"),
     ],
 )
 def test_other_models_are_refused(model: str, code: str) -> None:

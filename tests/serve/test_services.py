@@ -101,6 +101,32 @@ def test_the_part_of_a_text_in_another_language_is_named(service: Service) -> No
     assert 39 <= int(part["first"]) <= 43
 
 
+MIXED = (
+    "please call ann lee tomorrow about the train\nbitte ruf morgen hans müller wegen des zuges an"
+)
+
+
+@pytest.mark.parametrize("lang", ["auto", "multi"])
+def test_a_text_of_several_languages(service: Service, lang: str) -> None:
+    answer = service.post(f"/v1/anonymise/text?lang={lang}&strategy=typed", data=MIXED.encode())
+    reply = answer.json()
+    assert "ann" not in reply["text"] and "müller" not in reply["text"]
+    assert [part["language"] for part in reply["languages"]] == ["en", "de"]
+    assert reply["languages"][-1]["end"] == len(MIXED)
+    assert reply["guarantee"] is None
+    refused = service.post(f"/v1/anonymise/text?lang={lang}&kind=commands", data=MIXED.encode())
+    assert refused.status_code == 400 and refused.json()["code"] == "unknown-name"
+
+
+def test_special_categories_are_private_if_they_are_chosen(service: Service) -> None:
+    url, text = "/v1/anonymise/text?strategy=typed", "Ann Lee is a Muslim."
+    assert service.post(url, data=text).json()["text"] == "[PER] is a Muslim."
+    chosen = service.post(f"{url}&types=per,sensitive", data=text).json()
+    assert chosen["text"] == "[PER] is a [SENSITIVE]."
+    refused = service.post(f"{url}&types=PER,HEALTH", data=text)
+    assert refused.status_code == 400 and refused.json()["code"] == "unknown-name"
+
+
 def test_a_text_has_a_leak_bound_only_if_its_kind_is_named_and_was_measured(
     service: Service,
 ) -> None:
@@ -191,7 +217,7 @@ def test_methods_and_strategies_are_listed(service: Service) -> None:
     assert {"mcadams", "voicemask", "vtln", "xvector", "dar"} <= set(cards)
     assert "pool" not in {setting["name"] for setting in cards["xvector"]["settings"]}
     listed = service.get("/v1/strategies").json()
-    assert len(listed["languages"]) == 8 and "redact" in listed["strategies"]
+    assert len(listed["languages"]) == 10 and "redact" in listed["strategies"]
 
 
 def test_methods_are_listed_with_what_was_measured(service: Service) -> None:

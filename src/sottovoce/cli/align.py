@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 )
 @click.argument("source", metavar="AUDIO|CORPUS", type=click.Path(path_type=Path))
 @click.argument("text", required=False, type=click.Path(path_type=Path))
-@click.option("--lang", default="en", show_default=True, help="Language, if the corpus has none.")
+@click.option(
+    "--lang", default="en", show_default=True, help="Language, if the corpus has none; or auto."
+)
 @click.option(
     "--to",
     "target",

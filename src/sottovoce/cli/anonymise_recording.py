@@ -53,7 +53,9 @@ if TYPE_CHECKING:
 )
 @click.option("--only-words", is_flag=True, help="Mask the words of --words only.")
 @decision_options
-@click.option("--lang", default="en", show_default=True, help="Language, if the corpus has none.")
+@click.option(
+    "--lang", default="en", show_default=True, help="Language, if the corpus has none; or auto."
+)
 @click.option("--voice", default="mcadams", show_default=True, help="Voice method, or none.")
 @click.option(
     "--mask",
@@ -148,6 +150,7 @@ def command(
     For a review, --propose FILE writes what would be masked, and no OUT; the service's page shows
     and changes such a file, and --decisions FILE exports with it.
     """
+    from sottovoce.anonymise.recording.languages import transcript_languages
     from sottovoce.anonymise.recording.ledger import Ledger, default_ledger
     from sottovoce.anonymise.recording.private_words import detect_private, read_words
     from sottovoce.anonymise.recording.review import propose_decisions
@@ -178,8 +181,11 @@ def command(
         )
         write_proposal(propose, proposed, json_to)
         return 0
-    languages = {utterance.language or lang for utterance in corpus}
-    verifier = _make_verifier(recogniser, languages, finder) if verify else None
+    languages = transcript_languages(
+        [utterance.transcript for utterance in corpus],
+        [utterance.language or lang for utterance in corpus],
+    )
+    verifier = _make_verifier(recogniser, set(languages), finder) if verify else None
     ledger = None if in_house else Ledger(ledger_path or default_ledger())
     with delete_on_failure(secret_file(target, secret_path)), ExitStack() as stack:
         if json_to not in (None, "-"):

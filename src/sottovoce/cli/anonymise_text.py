@@ -20,9 +20,10 @@ from sottovoce.core.errors import UsageError
 
 if TYPE_CHECKING:
     from sottovoce.anonymise.keys import Secret
-    from sottovoce.anonymise.text import Detector, Tagger, TextAnonymiser
+    from sottovoce.anonymise.text import Tagger, TextAnonymiser
     from sottovoce.anonymise.text.conll import Sentence
     from sottovoce.anonymise.text.files import TextFile
+    from sottovoce.anonymise.text.multilingual_detector import AnyDetector
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,9 @@ class _Options:
 )
 @click.argument("source", required=False, type=click.Path(path_type=Path), metavar="IN")
 @click.argument("target", required=False, type=click.Path(path_type=Path), metavar="OUT")
-@click.option("--lang", default="en", show_default=True, help="en de es fr it lv nl or pt.")
+@click.option(
+    "--lang", default="en", show_default=True, help="en de es fr it lv nl pt auto or multi."
+)
 @click.option("--strategy", default="full", show_default=True, help="See --list.")
 @click.option("--tau", type=float, help="Private if P(not private) < τ; higher finds more.")
 @click.option("--types", help="Private types, e.g. PER,LOC. [default: all but MISC, SENSITIVE]")
@@ -151,17 +154,17 @@ def command(**values: Any) -> None:
         _transform(options, options.source, options.target)
 
 
-def _make_detector(options: _Options) -> Detector:
-    from sottovoce.anonymise.text import Detector
-    from sottovoce.anonymise.text.entities import PRIVATE_TYPES
+def _make_detector(options: _Options) -> AnyDetector:
+    from sottovoce.anonymise.text.entities import PRIVATE_TYPES, parse_types
+    from sottovoce.anonymise.text.multilingual_detector import make_detector
     from sottovoce.anonymise.text.phrases import read_phrases
     from sottovoce.anonymise.text.taggers import DEFAULT_TAU
 
     types = options.types
-    return Detector(
+    return make_detector(
         lang=options.lang.lower(),
         tau=DEFAULT_TAU if options.tau is None else options.tau,
-        types=tuple(types.upper().replace(" ", "").split(",")) if types else PRIVATE_TYPES,
+        types=parse_types(types) if types else PRIVATE_TYPES,
         register=options.register,
         deny=read_phrases(options.deny) if options.deny else {},
         allow=tuple(read_phrases(options.allow)) if options.allow else (),
@@ -349,18 +352,19 @@ def _evaluate(options: _Options, path: Path) -> None:
         click.echo("\n".join(evaluation.lines(tagger.info.rule)))
 
 
-def _shipped_tagger_for(sentences: list[Sentence], detector: Detector) -> Tagger:
+def _shipped_tagger_for(sentences: list[Sentence], detector: AnyDetector) -> Tagger:
     """Choose the tagger of the package for the register of the text."""
     from sottovoce.anonymise.text.detect import BOTH_REGISTERS
-    from sottovoce.anonymise.text.taggers import SPOKEN, WRITTEN, shipped_tagger, shipped_weights
+    from sottovoce.anonymise.text.multilingual_detector import tagger_of
+    from sottovoce.anonymise.text.taggers import SPOKEN, WRITTEN
     from sottovoce.anonymise.text.tokens import is_asr_output
 
     register = detector.register
     if register == BOTH_REGISTERS:
         words = [word for sentence in sentences for word in sentence.words]
         register = SPOKEN if is_asr_output(words) else WRITTEN
-    if register not in shipped_weights(detector.lang):
+    if register not in detector.registers:
         raise UsageError(
             f"no {register} tagger for {detector.lang}; use --tagger FILE", code="not-found"
         )
-    return shipped_tagger(detector.lang, register)
+    return tagger_of(detector.lang, register)

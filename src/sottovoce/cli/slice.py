@@ -43,7 +43,9 @@ ADVICE = "write a manifest.csv with a column transcript, or cut a corpus with --
     metavar="FILE.ctm",
     help="Word times; without them the recordings are aligned.",
 )
-@click.option("--lang", default="en", show_default=True, help="Language, if the corpus has none.")
+@click.option(
+    "--lang", default="en", show_default=True, help="Language, if the corpus has none; or auto."
+)
 @click.option(
     "--no-map",
     is_flag=True,

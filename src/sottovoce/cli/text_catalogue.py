@@ -18,7 +18,7 @@ def list_choices(json_to: str | None) -> None:
     from sottovoce.anonymise.text import STRATEGIES, TAGGERS
     from sottovoce.anonymise.text.crf import Weights
     from sottovoce.anonymise.text.known_leaks import measured_kinds
-    from sottovoce.anonymise.text.lexicon import LANGUAGES
+    from sottovoce.anonymise.text.lexicon import LANGUAGES, MULTILINGUAL
     from sottovoce.anonymise.text.taggers import shipped_weights
 
     strategies = {name: STRATEGIES[name].description for name in STRATEGIES}
@@ -29,7 +29,7 @@ def list_choices(json_to: str | None) -> None:
     }
     cards = [
         (path.name, Weights.load(path).card)
-        for lang in LANGUAGES
+        for lang in (*LANGUAGES, MULTILINGUAL)
         for path in shipped_weights(lang).values()
     ]
     kinds_by_lang = {lang: list(measured_kinds(lang)) for lang in LANGUAGES}

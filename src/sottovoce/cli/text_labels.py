@@ -13,8 +13,8 @@ from sottovoce.core.errors import InputError
 
 if TYPE_CHECKING:
     from sottovoce.anonymise.keys import Secret
-    from sottovoce.anonymise.text import Detector
     from sottovoce.anonymise.text.labelling import LabelledText
+    from sottovoce.anonymise.text.multilingual_detector import AnyDetector
 
 _HELP = (
     "Return if the brackets are right. Else: 'PER ann lee' makes words private, '- ann lee' takes\n"
@@ -23,7 +23,7 @@ _HELP = (
 
 
 def label_sample(
-    texts: Sequence[str], count: int, target: Path, detector: Detector, secret: Secret
+    texts: Sequence[str], count: int, target: Path, detector: AnyDetector, secret: Secret
 ) -> None:
     """Draw sentences, propose labels, and ask a person about each; an existing file is continued.
 
@@ -35,7 +35,7 @@ def label_sample(
         Sentences to draw.
     target : Path
         The file of labels; if it exists its sentences are kept.
-    detector : Detector
+    detector : AnyDetector
         Proposes what is private.
     secret : Secret
         Decides which sentences are drawn.

@@ -66,7 +66,21 @@ PoolName = Annotated[
     str | None,
     Query(max_length=200, description="Pool of voices; see pools in /v1/choices."),
 ]
-Language = Annotated[str, Query(description="en, de, es, fr, it, lv, nl or pt.")]
+Language = Annotated[
+    str,
+    Query(
+        description="en, de, es, fr, it, lv, nl, pt; auto to decide it sentence by sentence; multi "
+        "for the taggers of all languages."
+    ),
+]
+PrivateTypes = Annotated[
+    str | None,
+    Query(
+        max_length=200,
+        description="Private types, separated by commas, such as PER,LOC,SENSITIVE. Default: all "
+        "but MISC and SENSITIVE (health, religion and other special categories).",
+    ),
+]
 Strategy = Annotated[str, Query(description="See /v1/strategies.")]
 Caution = Annotated[
     float, Query(gt=0, lt=1, description="A word is private if P(not private) is below this.")
@@ -199,6 +213,7 @@ def _text_job(
     tau: Caution = 0.95,
     scope: Scope = "document",
     p: Probability = 1.0,
+    types: PrivateTypes = None,
     tagger: TaggerName = None,
     kind: TextKind = None,
     seed: Seed = None,
@@ -210,6 +225,7 @@ def _text_job(
         tau=tau,
         scope=scope,
         p=p,
+        types=types,
         tagger=tagger,
         kind=kind,
         seed=seed,

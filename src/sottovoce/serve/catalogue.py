@@ -185,10 +185,12 @@ async def strategies() -> Strategies:
     from sottovoce.anonymise.text import STRATEGIES
     from sottovoce.anonymise.text.known_leaks import measured_kinds
     from sottovoce.anonymise.text.lexicon import LANGUAGES
+    from sottovoce.anonymise.text.multilingual_detector import MIXED_LANGUAGES
 
     described = {name: STRATEGIES[name].description for name in STRATEGIES}
     kinds = {lang: list(measured_kinds(lang)) for lang in LANGUAGES}
-    return Strategies(languages=list(LANGUAGES), strategies=described, kinds=kinds)
+    languages = [*LANGUAGES, *MIXED_LANGUAGES]
+    return Strategies(languages=languages, strategies=described, kinds=kinds)
 
 
 @router.get("/v1/measures", summary="Score measures: labels and units", responses=_ERRORS)
@@ -208,13 +210,14 @@ async def choices(request: Request) -> Choices:
     """Everything that is registered, by the package itself or by an installed plug-in."""
     from sottovoce.anonymise.text import STRATEGIES, TAGGERS
     from sottovoce.anonymise.text.lexicon import LANGUAGES
+    from sottovoce.anonymise.text.multilingual_detector import MIXED_LANGUAGES
     from sottovoce.anonymise.voice import METHODS
     from sottovoce.asr.recogniser import RECOGNISERS
     from sottovoce.measure.catalogue import MEASURES
 
     return Choices(
         methods=list(METHODS),
-        languages=list(LANGUAGES),
+        languages=[*LANGUAGES, *MIXED_LANGUAGES],
         strategies=list(STRATEGIES),
         taggers=[name for name in TAGGERS if not TAGGERS[name].argument],
         recognisers=list(RECOGNISERS),

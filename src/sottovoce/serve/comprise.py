@@ -175,13 +175,15 @@ def _whole_number(rate: Json) -> int | None:
 
 
 def _language(model: Json) -> str:
-    """Language of a model of Flair by its name: ``ner`` is English, ``de-ner-large`` German.
+    """Language of a model of Flair by its name: ``ner`` is English, ``de-ner-large`` German,
+    ``ner-multi`` all languages.
 
     A code such as ``de`` is a name as well, and so are the long names such as
     ``flair/ner-german-large``.
     """
-    from sottovoce.anonymise.text.lexicon import LANGUAGES
+    from sottovoce.anonymise.text.lexicon import LANGUAGES, MULTILINGUAL
 
+    known = (*LANGUAGES, MULTILINGUAL)
     name = str(model)
     words = name.removeprefix("flair/").split("-")
     if words[0] == "ner":
@@ -192,8 +194,8 @@ def _language(model: Json) -> str:
         raise UsageError(
             f"m {model!r} is a file; a client cannot name files of the service", code="not-allowed"
         )
-    if lang not in LANGUAGES:
+    if lang not in known:
         raise UsageError(
-            f"m {model!r}: no tagger for it here; use {', '.join(LANGUAGES)}", code="unknown-name"
+            f"m {model!r}: no tagger for it here; use {', '.join(known)}", code="unknown-name"
         )
     return lang

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from sottovoce.anonymise.decisions import DocumentDecisions, text_digest
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.text import TextAnonymiser
+from sottovoce.anonymise.text.entities import PRIVATE_TYPES, parse_types
 from sottovoce.anonymise.voice import METHODS, make_method
 from sottovoce.anonymise.voice.card import SettingValue
 from sottovoce.anonymise.voice.method import fit_recording
@@ -151,6 +152,7 @@ def _text(job: TextJob, files: Files) -> Document:
         tau=job.tau,
         scope=job.scope,
         p=job.p,
+        types=PRIVATE_TYPES if job.types is None else parse_types(job.types),
         tagger=job.tagger,
         secret=_secret(job.seed),
     )
@@ -167,6 +169,7 @@ def _text(job: TextJob, files: Files) -> Document:
 @run_job.register
 def _recording(job: RecordingJob, files: Files) -> Document:
     """Change the voice and mask private words, in the recording and in its text."""
+    from sottovoce.anonymise.recording.languages import transcript_languages
     from sottovoce.anonymise.recording.mask import MaskSettings
     from sottovoce.anonymise.recording.private_words import detect_private
     from sottovoce.anonymise.recording.review import decide_recordings
@@ -178,6 +181,7 @@ def _recording(job: RecordingJob, files: Files) -> Document:
     settings = Settings(masking=MaskSettings(how=job.mask), typed=job.typed)
     secret = _secret(job.seed)
     method = None if job.method == KEEP_VOICE else make_method(job.method, secret)
+    (lang,) = transcript_languages([transcript], [job.lang])
     (recording,) = decide_recordings(
         ["recording"],
         [transcript],
@@ -198,7 +202,7 @@ def _recording(job: RecordingJob, files: Files) -> Document:
                 settings,
                 secret=secret,
                 method=method,
-                lang=job.lang,
+                lang=lang,
                 stretches=recording.stretches,
             )
         except WithheldError as error:
@@ -216,6 +220,7 @@ def _recording(job: RecordingJob, files: Files) -> Document:
             "masked_words": sum(word is None for word in masked.words),
             **leak_fields(*leak),
             **check_languages(transcript, job.lang).to_dict(),
+            "language": lang,
             "spans": [
                 {
                     "kinds": [label for label in span.labels if label],

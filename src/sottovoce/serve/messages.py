@@ -95,6 +95,8 @@ class TextJob(Job):
     seed: int | None = None
     plain: bool = False
     """Answer with the text alone instead of JSON."""
+    types: str | None = None
+    """Private types, separated by commas; None for the default ones."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,25 +167,17 @@ def _train(
     full_card = TaggerCard(lang=lang, register=register, entities=entities)
     full_card.update(card)
     first, second = ITERATIONS[register] if iterations is None else (iterations, iterations)
-    rng = np.random.default_rng(seed)
-    views = [_views(part, register) for part in sentences.values()]
-    plain = [sentence for part in views for view in part for sentence in view]
-    copies = [
-        sentence
-        for code, part in sentences.items()
-        for sentence in swapped_copies(part, code, register, rng)
-    ]
+    plain, copies, first_views = _training_views(sentences, register, seed)
     total = first + second
     weights = mean_weights(
         fit([*plain, *copies], lang, PENALTIES, first, full_card, lambda i: progress(i, total)),
         fit(plain, lang, PLAIN_PENALTIES, second, full_card, lambda i: progress(first + i, total)),
     )
-    first_views = [sentence for part in views for sentence in part[0]]
     return learn_hidden_words(weights, lang, first_views, np.random.default_rng(seed))
 
 
 def train_in_one_run(
-    sentences: Sequence[Sentence],
+    sentences: Mapping[str, Sequence[Sentence]],
     lang: str,
     register: str,
     *,
@@ -197,10 +189,10 @@ def train_in_one_run(
 
     Parameters
     ----------
-    sentences : sequence of Sentence
-        Tagged sentences.
+    sentences : mapping of str to sequence of Sentence
+        Tagged sentences by language code.
     lang : str
-        Language code.
+        Language code, or ``multi`` for several languages.
     register : {"spoken", "written"}
         The kind of text that the tagger is for.
     iterations : int
@@ -210,11 +202,24 @@ def train_in_one_run(
     seed : int, default 0
         Seed of the swapped names.
     """
-    plain = [sentence for view in _views(sentences, register) for sentence in view]
-    copies = swapped_copies(sentences, lang, register, np.random.default_rng(seed))
+    plain, copies, first_views = _training_views(sentences, register, seed)
     weights = fit([*plain, *copies], lang, PENALTIES, iterations, card, lambda i: None)
-    first_view = _views(sentences, register)[0]
-    return learn_hidden_words(weights, lang, first_view, np.random.default_rng(seed))
+    return learn_hidden_words(weights, lang, first_views, np.random.default_rng(seed))
+
+
+def _training_views(
+    sentences: Mapping[str, Sequence[Sentence]], register: str, seed: int
+) -> tuple[list[Sentence], list[Sentence], list[Sentence]]:
+    """Return all views of the sentences, copies with swapped names, and the first view alone."""
+    rng = np.random.default_rng(seed)
+    views = [_views(part, register) for part in sentences.values()]
+    plain = [sentence for part in views for view in part for sentence in view]
+    copies = [
+        sentence
+        for lang, part in sentences.items()
+        for sentence in swapped_copies(part, lang, register, rng)
+    ]
+    return plain, copies, [sentence for part in views for sentence in part[0]]
 
 
 def favour_capitals(weights: Weights, amount: float) -> Weights:
@@ -233,6 +238,22 @@ def favour_capitals(weights: Weights, amount: float) -> Weights:
     rows = [row for name, row in weights.rows.items() if name.startswith(CAPITAL_SHAPE)]
     state[rows, weights.labels.index(OUTSIDE)] -= amount
     return replace(weights, state=state)
+
+
+def without_small_weights(weights: Weights, smallest: float) -> Weights:
+    """Drop weights of attributes that are close to 0, so that the file becomes smaller.
+
+    Parameters
+    ----------
+    weights : Weights
+        Trained weights.
+    smallest : float
+        Weights with a smaller absolute value are dropped.
+    """
+    state = np.where(np.abs(weights.state) >= smallest, weights.state, np.float32(0))
+    kept = [name for name, row in weights.rows.items() if state[row].any()]
+    rows = {name: i for i, name in enumerate(kept)}
+    return replace(weights, rows=rows, state=state[[weights.rows[name] for name in kept]])
 
 
 def swapped_copies(

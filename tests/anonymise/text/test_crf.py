@@ -75,7 +75,9 @@ def test_emissions_are_the_weights_of_all_attributes(tagger: CrfTagger) -> None:
 def test_pairs_with_bars_and_boundaries_are_found_by_the_words_of_the_pair() -> None:
     names = ["b=call|ann", "a=ann|||", "t=|||", "b=||call", "t=x|y", "+1g=B", "g=I"]
     state = 2.0 ** np.arange(len(names) * 3).reshape(len(names), 3).astype(np.float32)
-    weights = Weights(LABELS, {n: i for i, n in enumerate(names)}, state, np.zeros((3, 3)))
+    weights = Weights(
+        LABELS, {n: i for i, n in enumerate(names)}, state, np.zeros((3, 3), np.float32)
+    )
     crf = Crf(weights, lexicon("en"))
     for words in (["|", "call", "ann", "|", "|"], ["x", "Call", "y"], ["in", "new", "york"]):
         expected = [

@@ -14,6 +14,7 @@ from sottovoce.anonymise.text import source_text as source_text_module
 from sottovoce.anonymise.text.document_search import search_documents, with_findings
 from sottovoce.anonymise.text.finding_store import IN_MEMORY, FindingStore
 from sottovoce.anonymise.text.source_text import SourceText, chunks, split_text, split_texts
+from sottovoce.anonymise.text.text_languages import OneLanguage
 
 DETECTOR = Detector("en", deny={"zorbalda quint": "PER"})
 LISTS_ONLY = Detector("en", 0.01, ("PER",), deny={"zorbalda quint": "PER"})
@@ -28,7 +29,7 @@ def find(
     texts: list[SourceText], chunk_size: int, detector: Detector = LISTS_ONLY
 ) -> list[list[Finding]]:
     found = search_documents(detector, lambda: texts, chunk_size=chunk_size)
-    return [findings for _, findings in with_findings(texts, found.findings)]
+    return [findings for _, findings, _ in with_findings(texts, found)]
 
 
 @settings(max_examples=40, deadline=None)
@@ -102,7 +103,7 @@ def test_a_long_text_is_cut_between_sentences(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_chunk_ends_when_it_is_full() -> None:
-    parts = list(split_texts([SourceText("abc")] * 5))
+    parts = list(split_texts([SourceText("abc")] * 5, OneLanguage("en")))
     assert [len(chunk) for chunk in chunks(parts, 8)] == [2, 2, 1]
     assert list(chunks([], 8)) == []
 

@@ -19,6 +19,7 @@ import soxr
 
 from sottovoce.anonymise.recording.decoder import FRAME, RATE, Segment, force_align
 from sottovoce.anonymise.recording.ipa import PHONE_TO_IPA
+from sottovoce.anonymise.recording.languages import transcript_languages
 from sottovoce.anonymise.recording.pronunciation import (
     Lexicon,
     check_language,
@@ -95,7 +96,7 @@ def align(
     text : str
         The words that were said.
     lang : str, default "en"
-        Code of the language.
+        Code of the language; ``auto`` decides it by the words.
     limits : Limits, optional
         Limits of the checks; by default those of the language.
 
@@ -105,6 +106,7 @@ def align(
         ``empty`` for a text without words, ``too-long`` for a recording of more than 600 s,
         ``unsupported`` for a word that cannot be pronounced, ``mismatch`` if the words do not fit.
     """
+    (lang,) = transcript_languages([text], [lang])
     check_language(lang)
     limits = limits or (ENGLISH_LIMITS if is_english(lang) else OTHER_LIMITS)
     tokens = spoken_words(text)

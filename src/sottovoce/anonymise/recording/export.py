@@ -24,6 +24,7 @@ from pathlib import Path
 from sottovoce import __version__
 from sottovoce.anonymise.decisions import Decisions
 from sottovoce.anonymise.keys import Secret
+from sottovoce.anonymise.recording.languages import transcript_languages
 from sottovoce.anonymise.recording.ledger import (
     Ledger,
     dialogues_of,
@@ -102,7 +103,7 @@ def export_corpus(
     replace : Replace, optional
         Replaces private words in texts; by default with the strategy ``full``.
     lang : str, default "en"
-        Language of utterances for which the corpus has none.
+        Language of utterances for which the corpus has none, ``auto`` or ``multi``.
     ledger : Ledger, optional
         Refuses dialogues that were exported in another form. Without it the export is marked as not
         to be given away.
@@ -131,10 +132,11 @@ def export_corpus(
         )
     _check_input(corpus, target)
     remove_leftovers(target.parent)  # of killed runs, even if the ledger refuses this export
+    transcripts = [utterance.transcript for utterance in corpus]
     langs = [utterance.language or lang for utterance in corpus]
     recordings = decide_recordings(
         [utterance.id for utterance in corpus],
-        [utterance.transcript for utterance in corpus],
+        transcripts,
         langs,
         finder=finder,
         listed=listed,
@@ -150,7 +152,8 @@ def export_corpus(
             if method is not None:
                 method.fit(corpus)
             run = AcousticRelease(corpus, folder, secret, settings, method, observe)
-            result = run.write(recordings, langs, progress)
+            spoken = transcript_languages(transcripts, langs)
+            result = run.write(recordings, spoken, progress)
         else:
             method = None
             replace = replace or replace_with(lang, secret)

@@ -81,19 +81,19 @@ def detect_private(texts: Sequence[str], langs: Sequence[str]) -> list[list[Text
     texts : sequence of str
         Transcripts.
     langs : sequence of str
-        The language of each.
+        The language of each, or ``auto`` or ``multi``.
 
     Returns
     -------
     list of list of TextSpan
         The private characters of each text.
     """
-    from sottovoce.anonymise.text.detect import Detector
+    from sottovoce.anonymise.text.multilingual_detector import make_detector
 
     spans: list[list[TextSpan]] = [[] for _ in texts]
     for lang in dict.fromkeys(langs):
         indices = [index for index, other in enumerate(langs) if other == lang]
-        detector = Detector(lang.lower().split("-")[0])
+        detector = make_detector(lang.lower().split("-")[0])
         findings = detector.find([_uncapitalised(texts[index]) for index in indices])
         for index, text_findings in zip(indices, findings, strict=True):
             spans[index] = [
@@ -226,16 +226,20 @@ def replace_with(lang: str, secret: Secret, strategy: str = DEFAULT_STRATEGY) ->
     Parameters
     ----------
     lang : str
-        Language of the texts.
+        Language of the texts; with ``auto`` and ``multi`` it is decided sentence by sentence.
     secret : Secret
         Key of the draws.
     strategy : str, default "full"
         Name of a strategy. A person gets one new name per dialogue.
     """
     from sottovoce.anonymise.text.masked_text import Finding
+    from sottovoce.anonymise.text.multilingual_detector import MIXED_LANGUAGES
     from sottovoce.anonymise.text.replacer import Replacer
+    from sottovoce.anonymise.text.source_text import SourceText, language_at
+    from sottovoce.anonymise.text.text_languages import DecidedLanguages
 
-    replacer = Replacer(lang.lower().split("-")[0], strategy, secret, "document")
+    lang = lang.lower().split("-")[0]
+    replacer = Replacer(lang, strategy, secret, "document")
     dialogues = 0
 
     def replace(texts: Sequence[str], targets: Sequence[Sequence[Target]]) -> list[str]:
@@ -243,13 +247,23 @@ def replace_with(lang: str, secret: Secret, strategy: str = DEFAULT_STRATEGY) ->
         dialogues += 1
         dialogue = str(dialogues)
         private = [_entity_spans(*pair) for pair in zip(texts, targets, strict=True)]
-        for index, (text, spans) in enumerate(zip(texts, private, strict=True)):
+        sources = [SourceText(text) for text in texts]
+        mixed = lang in MIXED_LANGUAGES
+        languages = list(DecidedLanguages(sources)) if mixed else [()] * len(texts)
+        rows = list(zip(texts, private, languages, strict=True))
+        for index, (text, spans, langs) in enumerate(rows):
             findings = [Finding(*span[:3], 1.0, span.rule) for span in spans]
-            replacer.note_persons(text, findings, dialogue, str(index))
+            replacer.note_persons(text, findings, dialogue, str(index), langs)
         result = []
-        for index, (text, spans) in enumerate(zip(texts, private, strict=True)):
+        for index, (text, spans, langs) in enumerate(rows):
             values = [
-                replacer(text[span.start : span.end], span.label, dialogue, str(index))
+                replacer(
+                    text[span.start : span.end],
+                    span.label,
+                    dialogue,
+                    str(index),
+                    language_at(langs, span.start),
+                )
                 for span in spans
             ]
             result.append(_substitute(text, spans, values))

@@ -35,6 +35,22 @@ class ReplacedSpan(Record):
 
 
 @dataclass(frozen=True, slots=True)
+class DecidedLanguage(Record):
+    """A part of a text and the language as which it was searched."""
+
+    start: int
+    """First character in the original text."""
+    end: int
+    """The character after the last in the original text."""
+    language: str
+    """Code of the most probable language."""
+    probability: float
+    """How probable it is; of several sentences the lowest."""
+    searched: tuple[str, ...]
+    """All languages as which the part was searched; one if the language is sure."""
+
+
+@dataclass(frozen=True, slots=True)
 class AnonymisedText(Record):
     """A text with its private values replaced."""
 
@@ -42,6 +58,8 @@ class AnonymisedText(Record):
     spans: tuple[ReplacedSpan, ...]
     decisions: tuple[Decision, ...] = ()
     """What was decided to be private, and what not, with who decided."""
+    languages: tuple[DecidedLanguage, ...] = ()
+    """The parts of the text by language, if the language was decided and not given."""
 
     def original_offset(self, offset: int) -> int | None:
         """Return where a character of the new text was in the original.

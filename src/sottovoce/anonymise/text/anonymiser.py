@@ -7,8 +7,12 @@ from pathlib import Path
 
 from sottovoce.anonymise.decisions import Decision, Decisions, decided_by
 from sottovoce.anonymise.keys import Secret
-from sottovoce.anonymise.text.anonymised_text import AnonymisedText, ReplacedSpan
-from sottovoce.anonymise.text.detect import BOTH_REGISTERS, Detector
+from sottovoce.anonymise.text.anonymised_text import (
+    AnonymisedText,
+    DecidedLanguage,
+    ReplacedSpan,
+)
+from sottovoce.anonymise.text.detect import BOTH_REGISTERS
 from sottovoce.anonymise.text.document_search import (
     DocumentSearch,
     OnChunk,
@@ -27,21 +31,29 @@ from sottovoce.anonymise.text.known_leaks import (
     leak_on,
     worst_leak,
 )
+from sottovoce.anonymise.text.lexicon import MULTILINGUAL
 from sottovoce.anonymise.text.line_breaks import keep_line_breaks
+from sottovoce.anonymise.text.multilingual_detector import MIXED_LANGUAGES, make_detector
 from sottovoce.anonymise.text.replacer import DEFAULT_STRATEGY, CorpusValues, Replacer
 from sottovoce.anonymise.text.review import PERSON_RULE, Review, masked_findings, propose
-from sottovoce.anonymise.text.source_text import SourceText, TextReading
+from sottovoce.anonymise.text.source_text import (
+    LanguageSpan,
+    SourceText,
+    TextReading,
+    language_at,
+)
 from sottovoce.anonymise.text.taggers import DEFAULT_TAU, REGISTERS
 from sottovoce.core.errors import UsageError
 
 
 class TextAnonymiser:
-    """Finds and replaces private words in texts of one language.
+    """Finds and replaces private words in texts.
 
     Parameters
     ----------
     lang : str, default "en"
-        Language code.
+        Language code; ``auto`` to decide the language of every sentence and use its taggers,
+        ``multi`` to use the taggers for all languages.
     strategy : str, default "full"
         Name of a registered strategy: what replaces private values.
     policy : mapping of str to str, optional
@@ -61,7 +73,7 @@ class TextAnonymiser:
     allow : iterable of str, optional
         Phrases that are never private, unless they are denied.
     tagger : Path or str, optional
-        Another tagger, see :func:`.taggers.make_tagger`.
+        Another tagger, see :func:`.taggers.make_tagger`; only with the code of a language.
     propagate : bool, default True
         Search names that were found in one text in all texts of its document.
     secret : Secret, optional
@@ -92,8 +104,8 @@ class TextAnonymiser:
         propagate: bool = True,
         secret: Secret | None = None,
     ) -> None:
-        self.detector = Detector(
-            lang, tau, tuple(types), register, deny or {}, tuple(allow), tagger, propagate
+        self.detector = make_detector(
+            lang, tau, tuple(types), register, deny, tuple(allow), tagger, propagate
         )
         secret = secret or Secret.generate()
         self.replacer = Replacer(lang, strategy, secret, scope, p, policy or {})
@@ -179,9 +191,9 @@ class TextAnonymiser:
             self, search_documents(self.detector, texts, on_chunk=on_chunk), review
         )
         tables = CorpusValues() if use_corpus_tables else None
-        for i, (source, decided) in enumerate(prepared.decide(texts())):
+        for i, (source, decided, languages) in enumerate(prepared.decide(texts())):
             findings = masked_findings(decided)
-            self.replacer.note_persons(source.text, findings, source.document, str(i))
+            self.replacer.note_persons(source.text, findings, source.document, str(i), languages)
             if tables is not None:
                 tables.add(source.text, findings)
         if tables is not None:
@@ -189,7 +201,12 @@ class TextAnonymiser:
         return prepared
 
     def rewrite(
-        self, text: str, decisions: Sequence[Decision], document: str, utterance: str
+        self,
+        text: str,
+        decisions: Sequence[Decision],
+        document: str,
+        utterance: str,
+        languages: Sequence[LanguageSpan] = (),
     ) -> AnonymisedText:
         """Replace what is private in a text.
 
@@ -201,13 +218,16 @@ class TextAnonymiser:
             What is private in it, and what is not.
         document, utterance : str
             Names of its document and utterance, for the scope of replacements.
+        languages : sequence of LanguageSpan, optional
+            The languages of the text; by default that of the anonymiser.
         """
         pieces: list[str] = []
         spans: list[ReplacedSpan] = []
         done = length = 0
         for finding in masked_findings(decisions):
             original = text[finding.start : finding.end]
-            replacement = self.replacer(original, finding.kind, document, utterance)
+            lang = language_at(languages, finding.start)
+            replacement = self.replacer(original, finding.kind, document, utterance, lang)
             if replacement is not None:
                 replacement = keep_line_breaks(replacement, original)
             written = original if replacement is None else replacement
@@ -228,7 +248,8 @@ class TextAnonymiser:
             spans.append(span)
             length, done = span.new_end, finding.end
         pieces.append(text[done:])
-        return AnonymisedText("".join(pieces), tuple(spans), tuple(decisions))
+        decided = _decided_languages(text, languages) if self.lang in MIXED_LANGUAGES else ()
+        return AnonymisedText("".join(pieces), tuple(spans), tuple(decisions), decided)
 
     def guarantee(self, kind: str, *, written: bool = False) -> Guarantee | None:
         """Return what is guaranteed for text of a kind that the package's taggers were measured on.
@@ -287,9 +308,10 @@ class TextAnonymiser:
         Returns
         -------
         WorstLeak or None
-            None where nothing was measured, as in :meth:`guarantee`.
+            None where nothing was measured, as in :meth:`guarantee`. With ``auto`` the texts were
+            measured with their language given, so that wrong decisions come on top.
         """
-        if self.detector.registers != REGISTERS:
+        if self.detector.registers != REGISTERS or self.lang == MULTILINGUAL:
             return None
         return worst_leak(CASED if written else LOWER_CASE, self.detector.tau)
 
@@ -336,21 +358,36 @@ class PreparedTexts:
         texts : iterable of SourceText
             All texts, in the order in which they were searched.
         """
-        for i, (source, decided) in enumerate(self.decide(texts)):
-            yield self._anonymiser.rewrite(source.text, decided, source.document, str(i))
+        for i, (source, decided, languages) in enumerate(self.decide(texts)):
+            yield self._anonymiser.rewrite(source.text, decided, source.document, str(i), languages)
 
     def decide(
         self, texts: Iterable[SourceText]
-    ) -> Iterator[tuple[SourceText, Sequence[Decision]]]:
-        """Yield the texts with what is decided on each.
+    ) -> Iterator[tuple[SourceText, Sequence[Decision], Sequence[LanguageSpan]]]:
+        """Yield the texts with what is decided on each, and their languages.
 
         Parameters
         ----------
         texts : iterable of SourceText
             All texts, in the order in which they were searched.
         """
-        for i, (source, findings) in enumerate(with_findings(texts, self._found.findings)):
+        for i, (source, findings, languages) in enumerate(with_findings(texts, self._found)):
             if self._review is None:
-                yield source, propose(findings)
+                yield source, propose(findings), languages
             else:
-                yield source, self._review.decide(i, source.text, findings)
+                yield source, self._review.decide(i, source.text, findings), languages
+
+
+def _decided_languages(text: str, languages: Sequence[LanguageSpan]) -> tuple[DecidedLanguage, ...]:
+    """Return the parts of a text by language."""
+    starts = (0, *(span.end for span in languages))
+    return tuple(
+        DecidedLanguage(
+            start,
+            min(span.end, len(text)),
+            span.candidates[0],
+            round(span.probability, 4),
+            span.candidates,
+        )
+        for start, span in zip(starts, languages, strict=False)
+    )

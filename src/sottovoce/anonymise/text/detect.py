@@ -8,7 +8,6 @@ new is found. An anonymised text therefore stays as it is when it is anonymised 
 from __future__ import annotations
 
 import gc
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -16,30 +15,29 @@ from functools import cached_property
 from pathlib import Path
 
 from sottovoce.anonymise.text.dictated import extend_names, without_titles
-from sottovoce.anonymise.text.document_search import (
-    Names,
-    search_documents,
-    with_findings,
-)
+from sottovoce.anonymise.text.document_names import Names, find_known_names, note_names
+from sottovoce.anonymise.text.document_search import find_in_texts
 from sottovoce.anonymise.text.entities import (
     PRIVATE_TYPES,
     SENSITIVE,
-    SPELLED_RULE,
     TYPES,
     Entity,
     resolve_overlaps,
     trim_punctuation,
     without_words,
 )
-from sottovoce.anonymise.text.lexicon import check_language, clitics, lexicon, strip_clitics
+from sottovoce.anonymise.text.lexicon import (
+    MULTILINGUAL,
+    check_language,
+    clitics,
+)
 from sottovoce.anonymise.text.masked_text import Finding, MaskedText
 from sottovoce.anonymise.text.number_names import retype_numbers
 from sottovoce.anonymise.text.patterns import find_spoken, find_written
 from sottovoce.anonymise.text.phrases import PhraseMatcher
-from sottovoce.anonymise.text.sentence_tagging import SURE, SentenceMemory, tag_texts
-from sottovoce.anonymise.text.source_text import SourceText
+from sottovoce.anonymise.text.sentence_tagging import SentenceMemory, tag_texts
+from sottovoce.anonymise.text.source_text import TextReading
 from sottovoce.anonymise.text.special_categories import find_special_categories
-from sottovoce.anonymise.text.spelled import joined_letters
 from sottovoce.anonymise.text.taggers import (
     DEFAULT_TAU,
     REGISTERS,
@@ -48,19 +46,15 @@ from sottovoce.anonymise.text.taggers import (
     shipped_tagger,
     shipped_weights,
 )
-from sottovoce.anonymise.text.tokens import HIDDEN, Token, tokenise
+from sottovoce.anonymise.text.text_languages import OneLanguage, TextLanguages
+from sottovoce.anonymise.text.tokens import HIDDEN, Token
 from sottovoce.core.errors import UsageError
 
 MAX_ROUNDS = 20
 """Rounds of searching all texts, at most; two or three are usual."""
 BOTH_REGISTERS = "both"
-DOCUMENT_RULE = "document"
-"""Rule of names that were found elsewhere in the document."""
 LABEL_RULE = "label"
 """Rule of texts that are private because of their place in a file, such as speakers' names."""
-_LETTERS = re.compile(r"[^\W\d_]+")
-_PROPAGATED = ("PER", "ORG")
-_SPELLED_NAMES = ("PER", "LOC")
 
 
 @dataclass(frozen=True)
@@ -89,6 +83,8 @@ class Detector:
     """Another tagger, see :func:`.taggers.make_tagger`."""
     propagate: bool = True
     """Whether names are searched in all texts of their document."""
+    multilingual: bool = False
+    """Use the taggers for all languages instead of those of the language."""
 
     def __post_init__(self) -> None:
         check_language(self.lang)
@@ -132,10 +128,27 @@ class Detector:
         list of list of Finding
             The findings of each text, disjoint and in order, in characters of the text as given.
         """
-        names = documents if documents is not None else [""] * len(texts)
-        sources = [SourceText(*pair) for pair in zip(texts, names, strict=True)]
-        found = search_documents(self, lambda: sources)
-        return [findings for _, findings in with_findings(sources, found.findings)]
+        return find_in_texts(self, texts, documents)
+
+    def languages(self, texts: TextReading) -> TextLanguages:
+        """Return the language of the texts.
+
+        Parameters
+        ----------
+        texts : callable
+            Starts to read the texts.
+        """
+        return OneLanguage(self.lang)
+
+    def search_in(self, languages: tuple[str, ...]) -> Detector:
+        """Return the detector itself, which searches text of its language.
+
+        Parameters
+        ----------
+        languages : tuple of str
+            The language.
+        """
+        return self
 
     def find_label(self, text: str, kind: str) -> list[Finding]:
         """Find a whole text that is private because of its place in a file.
@@ -192,7 +205,7 @@ class Detector:
     ) -> list[Names]:
         names: list[Names] = [{} for _ in texts]
         for i, text_findings in enumerate(findings):
-            self._note_names(texts[i], text_findings, names[i])
+            note_names(texts[i], text_findings, self.lang, names[i])
         views = [
             MaskedText.hide_placeholders(text).hide_also(text_findings)
             for text, text_findings in zip(texts, findings, strict=True)
@@ -204,7 +217,7 @@ class Detector:
             if not pending:
                 break
             for i, text_findings in zip(pending, new, strict=True):
-                self._note_names(views[i].text, text_findings, names[i])
+                note_names(views[i].text, text_findings, self.lang, names[i])
                 in_source = [views[i].to_source(finding) for finding in text_findings]
                 findings[i].extend(in_source)
                 views[i] = views[i].hide_also(in_source)
@@ -240,10 +253,7 @@ class Detector:
         pending: Sequence[int] = range(len(texts))
         for _ in range(MAX_ROUNDS):
             views = [MaskedText.hide_placeholders(texts[i]).hide_also(findings[i]) for i in pending]
-            new = [
-                self._find_known_names(view, names[i])
-                for i, view in zip(pending, views, strict=True)
-            ]
+            new = [self._find_names(view, names[i]) for i, view in zip(pending, views, strict=True)]
             for i, view, text_findings in zip(pending, views, new, strict=True):
                 findings[i].extend(view.to_source(finding) for finding in text_findings)
             pending, _ = _only_changed(pending, new)
@@ -255,6 +265,13 @@ class Detector:
             for i, more in zip(pending, changed, strict=True):
                 found[i] |= more
         return found
+
+    def _find_names(self, view: MaskedText, names: Names) -> list[Finding]:
+        entities = find_known_names(view, names, self.lang)
+        if not entities:
+            return []
+        allowed = self._allowed.covered_words([token.text for token in view.tokens])
+        return [_to_finding(view.tokens, entity) for entity in without_words(entities, allowed)]
 
     def _search(self, views: Sequence[MaskedText], memory: SentenceMemory) -> list[list[Finding]]:
         """Search every text once, each by itself."""
@@ -300,45 +317,17 @@ class Detector:
         """Registers of the package's taggers in use; none if another tagger replaces them."""
         if self.custom_tagger is not None and self.custom_tagger.info.replaces_shipped:
             return ()
-        available = shipped_weights(self.lang)
+        available = shipped_weights(self.tagger_language)
         return tuple(name for name in available if self.register in (name, BOTH_REGISTERS))
 
+    @property
+    def tagger_language(self) -> str:
+        """Language of the package's taggers in use."""
+        return MULTILINGUAL if self.multilingual else self.lang
+
     def _taggers(self) -> list[Tagger]:
-        shipped = [shipped_tagger(self.lang, name) for name in self.registers]
+        shipped = [shipped_tagger(self.tagger_language, name) for name in self.registers]
         return [*shipped, *([] if self.custom_tagger is None else [self.custom_tagger])]
-
-    def _note_names(self, text: str, findings: Iterable[Finding], names: dict[str, str]) -> None:
-        """Remember the names that were found with some certainty."""
-        is_common = lexicon(self.lang).is_common
-        for finding in findings:
-            if finding.score < SURE:
-                continue
-            private = text[finding.start : finding.end]
-            if finding.rule == SPELLED_RULE:
-                kind = finding.kind if finding.kind in _SPELLED_NAMES else "PER"
-                cores = {joined_letters(private): kind}
-            elif finding.kind in _PROPAGATED:
-                cores = {token.text.casefold(): finding.kind for token in tokenise(private)}
-            else:
-                continue
-            for core, kind in cores.items():
-                if len(core) > 2 and core.isalpha() and not is_common(core):
-                    names.setdefault(core, kind)
-
-    def _find_known_names(self, view: MaskedText, names: Mapping[str, str]) -> list[Finding]:
-        """Find every other occurrence of the names of the document."""
-        if names.keys().isdisjoint(_LETTERS.findall(view.text.casefold())):
-            return []  # most texts: names are runs of letters
-        tokens = view.tokens
-        words = [token.text for token in tokens]
-        cores = [strip_clitics(word).casefold() for word in words]
-        entities = [
-            Entity(i, i + 1, names[core], 0.0, DOCUMENT_RULE)
-            for i, core in enumerate(cores)
-            if core in names
-        ]
-        allowed = self._allowed.covered_words(words)
-        return [_to_finding(tokens, entity) for entity in without_words(entities, allowed)]
 
 
 def _only_changed(

@@ -2,43 +2,41 @@
 
 The first pass searches every text by itself and collects the names of each document. A second one
 searches these names in all texts of their document. Hiding a name may reveal another one, so the
-pass is repeated until it adds no name. Between passes only positions are kept, in a
-:class:`.finding_store.FindingStore`; the texts are read again.
+pass is repeated until it adds no name. If languages were decided, a text may look like another
+language once its private words are hidden, and is then searched as that language too. Between
+passes only positions are kept, in a :class:`.finding_store.FindingStore`; the texts are read again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from sottovoce.anonymise.text.document_names import Names
 from sottovoce.anonymise.text.finding_store import FindingStore
 from sottovoce.anonymise.text.masked_text import Finding
 from sottovoce.anonymise.text.sentence_tagging import SentenceMemory
 from sottovoce.anonymise.text.source_text import (
     CHUNK_CHARACTERS,
+    LanguageSpan,
     SourceText,
     TextPart,
     TextReading,
     chunks,
     split_texts,
 )
+from sottovoce.anonymise.text.text_languages import TextLanguages
 from sottovoce.core.unicode_offsets import NormalisedText
 
 MAX_PASSES = 20
 """Passes over all texts, at most; two or three are usual."""
-Names = dict[str, str]
-"""Names with their entity type."""
 OnChunk = Callable[[str], None]
 """Called with the name of the pass after every chunk."""
 
 
 class TextSearch(Protocol):
-    """Searches texts, each by itself."""
-
-    @property
-    def propagate(self) -> bool:
-        """Whether names are searched in all texts of their document."""
+    """Searches texts of one language, each by itself."""
 
     def find_label(self, text: str, kind: str) -> list[Finding]:
         """Find a whole text that is private because of its place in the file."""
@@ -61,13 +59,30 @@ class TextSearch(Protocol):
         """Add where names of the document occur and what this reveals; return new names."""
 
 
+class LanguageSearch(Protocol):
+    """Searches texts, whatever their language."""
+
+    @property
+    def propagate(self) -> bool:
+        """Whether names are searched in all texts of their document."""
+
+    def languages(self, texts: TextReading) -> TextLanguages:
+        """Return the languages of all texts."""
+
+    def search_in(self, languages: tuple[str, ...]) -> TextSearch:
+        """Return what searches text of one of some languages, the most probable first."""
+
+
 @dataclass
 class DocumentSearch:
     """Findings of all texts, and how many passes it took to find them."""
 
+    languages: TextLanguages
+    """The languages of each text."""
     findings: FindingStore = field(default_factory=FindingStore)
     """Findings of each part in characters of its NFC-normalised text."""
     passes: int = 1
+    """How often the texts were searched."""
 
 
 def _ignore(name: str) -> None:
@@ -75,7 +90,7 @@ def _ignore(name: str) -> None:
 
 
 def search_documents(
-    search: TextSearch,
+    search: LanguageSearch,
     texts: TextReading,
     *,
     chunk_size: int = CHUNK_CHARACTERS,
@@ -85,7 +100,7 @@ def search_documents(
 
     Parameters
     ----------
-    search : TextSearch
+    search : LanguageSearch
         Searches texts by themselves.
     texts : callable
         Starts to read the texts; called once a pass.
@@ -94,78 +109,101 @@ def search_documents(
     on_chunk : callable, optional
         Called with the name of the pass after every chunk.
     """
-    result = DocumentSearch()
-    known: dict[str, Names] = {}
-    memory = SentenceMemory()
-    grown = _search_alone(search, texts, chunk_size, on_chunk, result.findings, known, memory)
-    while search.propagate and grown and result.passes < MAX_PASSES:
-        before, result.findings = result.findings, FindingStore()
-        chunk_findings = _chunks_with_findings(texts, chunk_size, before)
+    run = _DocumentRun(search, texts, chunk_size, on_chunk)
+    run.search_alone()
+    while True:
+        while search.propagate and run.has_new_names and run.result.passes < MAX_PASSES:
+            run.search_names()
+        changed = run.result.languages.widen(lambda: with_findings(texts(), run.result))
+        if not changed or run.result.passes >= MAX_PASSES:
+            return run.result
+        run.search_alone(changed)
+
+
+class _DocumentRun:
+    """Passes over the texts of documents; collects findings, and names by document."""
+
+    def __init__(
+        self, search: LanguageSearch, texts: TextReading, chunk_size: int, on_chunk: OnChunk
+    ) -> None:
+        self._search, self._texts = search, texts
+        self._chunk_size, self._on_chunk = chunk_size, on_chunk
+        self._memory = SentenceMemory()
+        self._known: dict[str, Names] = {}
+        """Names by document."""
+        self.has_new_names = False
+        """Whether there are names that were not yet searched in their document."""
+        self.result = DocumentSearch(search.languages(texts), passes=0)
+
+    def search_alone(self, texts: Collection[int] | None = None) -> None:
+        """Search every text by itself; of texts that were searched before, those with a number."""
         fresh: dict[str, Names] = {}
-        for parts, findings in chunk_findings:
-            _search_known(search, parts, findings, known, fresh, memory)
+        for parts, findings in self._chunks("searching"):
+            wanted = [i for i, p in enumerate(parts) if texts is None or p.index in texts]
+            names: dict[int, Names] = {}
+            for search, indexes in self._by_languages(parts, wanted):
+                normalised = [NormalisedText.of(parts[i].text).text for i in indexes]
+                for i, text in zip(indexes, normalised, strict=True):
+                    kind = parts[i].source.kind
+                    if texts is None and kind is not None:
+                        findings[i] += search.find_label(text, kind)
+                found = search.search(normalised, [findings[i] for i in indexes], self._memory)
+                names |= zip(indexes, found, strict=True)
+            _collect(parts, findings, {i: names[i] for i in wanted}, fresh)
+        self.has_new_names |= _merge(self._known, fresh)
+
+    def search_names(self) -> None:
+        """Search the names of the documents in all their texts, and what hiding them reveals."""
+        fresh: dict[str, Names] = {}
+        for parts, findings in self._chunks("searching names of the document"):
+            wanted = [i for i, part in enumerate(parts) if self._known.get(part.source.document)]
+            names: dict[int, Names] = {}
+            for search, indexes in self._by_languages(parts, wanted):
+                found = search.search_names(
+                    [NormalisedText.of(parts[i].text).text for i in indexes],
+                    [findings[i] for i in indexes],
+                    [self._known[parts[i].source.document] for i in indexes],
+                    self._memory,
+                )
+                names |= zip(indexes, found, strict=True)
+            _collect(parts, findings, {i: names[i] for i in wanted}, fresh)
+        self.has_new_names = _merge(self._known, fresh)
+
+    def _chunks(self, name: str) -> Iterator[tuple[Sequence[TextPart], list[list[Finding]]]]:
+        """Read the texts again, with what was found before; keep what is found now."""
+        before, self.result.findings = self.result.findings, FindingStore()
+        first_pass = self.result.passes == 0
+        stored: Iterator[list[Finding]] = iter(before)
+        for parts in chunks(split_texts(self._texts(), self.result.languages), self._chunk_size):
+            findings = [[] if first_pass else next(stored) for _ in parts]
+            yield parts, findings
             for part_findings in findings:
-                result.findings.append(part_findings)
-            on_chunk("searching names of the document")
-        grown = _merge(known, fresh)
-        result.passes += 1
-    return result
+                self.result.findings.append(part_findings)
+            self._on_chunk(name)
+        self.result.passes += 1
+
+    def _by_languages(
+        self, parts: Sequence[TextPart], indexes: Iterable[int]
+    ) -> Iterator[tuple[TextSearch, list[int]]]:
+        """Yield the parts of each language, by index, with what searches them."""
+        groups: dict[tuple[str, ...], list[int]] = {}
+        for i in indexes:
+            groups.setdefault(parts[i].languages, []).append(i)
+        for languages, members in groups.items():
+            yield self._search.search_in(languages), members
 
 
-def _search_alone(
-    search: TextSearch,
-    texts: TextReading,
-    chunk_size: int,
-    on_chunk: OnChunk,
-    store: FindingStore,
-    known: dict[str, Names],
-    memory: SentenceMemory,
-) -> bool:
-    """Search every text by itself; return whether names were found."""
-    for parts in chunks(split_texts(texts()), chunk_size):
-        normalised = [NormalisedText.of(part.text).text for part in parts]
-        kinds = [part.source.kind for part in parts]
-        findings = [
-            [] if kind is None else search.find_label(text, kind)
-            for text, kind in zip(normalised, kinds, strict=True)
-        ]
-        names = search.search(normalised, findings, memory)
-        for part, part_findings, part_names in zip(parts, findings, names, strict=True):
-            store.append(sorted(part_findings))
-            if part_names:
-                _add(known.setdefault(part.source.document, {}), part_names)
-        on_chunk("searching")
-    return any(known.values())
-
-
-def _chunks_with_findings(
-    texts: TextReading, chunk_size: int, store: FindingStore
-) -> Iterator[tuple[Sequence[TextPart], list[list[Finding]]]]:
-    stored = iter(store)
-    for parts in chunks(split_texts(texts()), chunk_size):
-        yield parts, [next(stored) for _ in parts]
-
-
-def _search_known(
-    search: TextSearch,
+def _collect(
     parts: Sequence[TextPart],
-    findings: list[list[Finding]],
-    known: Mapping[str, Names],
+    findings: Sequence[list[Finding]],
+    names: Mapping[int, Names],
     fresh: dict[str, Names],
-    memory: SentenceMemory,
 ) -> None:
-    """Search the names of the documents in a chunk; collect further names in ``fresh``."""
-    concerned = [i for i, part in enumerate(parts) if known.get(part.source.document)]
-    documents = [parts[i].source.document for i in concerned]
-    names = search.search_names(
-        [NormalisedText.of(parts[i].text).text for i in concerned],
-        [findings[i] for i in concerned],
-        [known[document] for document in documents],
-        memory,
-    )
-    for i, document, part_names in zip(concerned, documents, names, strict=True):
+    """Sort findings, and add the names of parts, in order, to those of their documents."""
+    for i, part_names in names.items():
         findings[i].sort()
-        _add(fresh.setdefault(document, {}), part_names)
+        if part_names:
+            _add(fresh.setdefault(parts[i].source.document, {}), part_names)
 
 
 def _merge(known: dict[str, Names], fresh: Mapping[str, Names]) -> bool:
@@ -183,20 +221,22 @@ def _add(names: Names, more: Names) -> None:
 
 
 def with_findings(
-    texts: Iterable[SourceText], store: FindingStore
-) -> Iterator[tuple[SourceText, list[Finding]]]:
-    """Yield every text with its findings, in characters of the text as given.
+    texts: Iterable[SourceText], found: DocumentSearch
+) -> Iterator[tuple[SourceText, list[Finding], Sequence[LanguageSpan]]]:
+    """Yield every text with its findings, in characters of the text as given, and its languages.
 
     Parameters
     ----------
     texts : iterable of SourceText
         The texts, as they were searched.
-    store : FindingStore
-        The findings of their parts.
+    found : DocumentSearch
+        What was found in them.
     """
     findings: list[Finding] = []
     offset = 0
-    for part, part_findings in zip(split_texts(texts), store, strict=True):
+    languages = iter(found.languages)
+    parts = split_texts(texts, found.languages)
+    for part, part_findings in zip(parts, found.findings, strict=True):
         if part_findings:
             normalised = NormalisedText.of(part.text)
             for finding in part_findings:
@@ -204,5 +244,25 @@ def with_findings(
                 findings.append(finding.moved(start + offset, end + offset))
         offset += len(part.text)
         if part.is_last:
-            yield part.source, findings
+            yield part.source, findings, next(languages)
             findings, offset = [], 0
+
+
+def find_in_texts(
+    search: LanguageSearch, texts: Sequence[str], documents: Sequence[str] | None = None
+) -> list[list[Finding]]:
+    """Find what is private in each text.
+
+    Parameters
+    ----------
+    search : LanguageSearch
+        Searches texts by themselves.
+    texts : sequence of str
+        The texts, in any Unicode normal form.
+    documents : sequence of str, optional
+        Name of the document of each text; by default all texts are one document.
+    """
+    names = documents if documents is not None else [""] * len(texts)
+    sources = [SourceText(*pair) for pair in zip(texts, names, strict=True)]
+    found = search_documents(search, lambda: sources)
+    return [findings for _, findings, _ in with_findings(sources, found)]

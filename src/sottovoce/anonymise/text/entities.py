@@ -16,6 +16,19 @@ TYPES = (
 """Every entity type: person, place, organisation, …, identifier, long number, other name."""
 PRIVATE_TYPES = tuple(kind for kind in TYPES if kind not in ("MISC", SENSITIVE))
 """Types that are private by default."""
+
+
+def parse_types(listed: str) -> tuple[str, ...]:
+    """Return the types of a list such as ``PER,LOC``; whether they exist is checked later.
+
+    Parameters
+    ----------
+    listed : str
+        Types, separated by commas, in any case.
+    """
+    return tuple(listed.upper().replace(" ", "").split(","))
+
+
 LIST_RULE = "list"
 """Rule of entities that were found in a list of phrases."""
 PATTERN_RULE = "pattern "

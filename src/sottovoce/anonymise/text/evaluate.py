@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from sottovoce.anonymise.text.conll import Sentence, Span
-from sottovoce.anonymise.text.detect import Detector
 from sottovoce.anonymise.text.guarantee import effective_words, leak_bound, leak_of_text
 from sottovoce.anonymise.text.known_leaks import MissedWords
-from sottovoce.anonymise.text.lexicon import lexicon
+from sottovoce.anonymise.text.lexicon import listed_names
+from sottovoce.anonymise.text.multilingual_detector import AnyDetector
 from sottovoce.anonymise.text.taggers import Tagger
 from sottovoce.core.errors import TooFewError
 from sottovoce.core.records import JsonObject
@@ -185,7 +185,7 @@ def _dicts(groups: dict[str, MatchCounts]) -> JsonObject:
 
 def evaluate(
     sentences: Sequence[Sentence],
-    detector: Detector,
+    detector: AnyDetector,
     tagger: Tagger,
     *,
     seen: Collection[str] = (),
@@ -199,7 +199,7 @@ def evaluate(
     ----------
     sentences : sequence of Sentence
         Tagged text.
-    detector : Detector
+    detector : AnyDetector
         Finds private words.
     tagger : Tagger
         Its most probable tags are compared as entities.
@@ -238,7 +238,7 @@ def evaluate(
             kind: _count(_of_kind(gold, kind), _of_kind(predicted, kind)) for kind in sorted(kinds)
         },
         tokens=MatchCounts(correct, all_masked, all_tagged),
-        token_recall=_token_recall(sentences, private, masked, detector, seen),
+        token_recall=_token_recall(sentences, private, masked, seen),
         whole_values=_whole_values(sentences, private, masked),
         over_masked=(all_masked - correct) / max(1, total - all_tagged),
         interval=_recall_interval(hits, tagged, seed),
@@ -259,7 +259,7 @@ def _count(gold: Sequence[Sequence[Span]], predicted: Sequence[Sequence[Span]]) 
     return MatchCounts(correct, sum(map(len, predicted)), sum(map(len, gold)))
 
 
-def _masked_words(sentences: Sequence[Sequence[str]], detector: Detector) -> list[set[int]]:
+def _masked_words(sentences: Sequence[Sequence[str]], detector: AnyDetector) -> list[set[int]]:
     """Return the words of which at least one character is hidden; a sentence is a document."""
     texts = [" ".join(words) for words in sentences]
     by_text = detector.find(texts, [str(i) for i in range(len(texts))])
@@ -278,18 +278,16 @@ def _token_recall(
     sentences: Sequence[Sentence],
     private: Sequence[Sequence[Span]],
     masked: Sequence[set[int]],
-    detector: Detector,
     seen: Collection[str],
 ) -> dict[str, MatchCounts]:
-    lookups = lexicon(detector.lang)
-    known = {word.casefold() for word in seen}
+    known = listed_names().union(word.casefold() for word in seen)
     correct: Counter[str] = Counter()
     tagged: Counter[str] = Counter()
     for sentence, spans, hidden in zip(sentences, private, masked, strict=True):
         for start, end, kind in spans:
             for i in range(start, end):
                 low = sentence.words[i].casefold()
-                listed = low in known or low in lookups.names or (low,) in lookups.places
+                listed = low in known
                 groups = [kind]
                 if kind in ("PER", "LOC"):
                     groups.append("seen names" if listed else "unseen names")

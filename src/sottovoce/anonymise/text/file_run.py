@@ -97,6 +97,6 @@ def propose_for_file(
     return Decisions(
         tuple(
             DocumentDecisions(source.id, text_digest(source.text), tuple(decided))
-            for source, decided in prepared.decide(file.texts())
+            for source, decided, _ in prepared.decide(file.texts())
         )
     )

@@ -157,9 +157,10 @@ def leak_on(lang: str, kind: str, view: str) -> KnownLeak | None:
     """
     kinds = measured_kinds(lang)
     if kind not in kinds:
+        choices = f"choose from {', '.join(kinds)}, or" if kinds else "no kind was;"
         raise UsageError(
-            f"kind {kind!r} was not measured in {lang!r}; choose from {', '.join(kinds)}, or "
-            "measure yours: --label, then --evaluate",
+            f"kind {kind!r} was not measured in {lang!r}; {choices} measure yours: --label, then "
+            "--evaluate",
             code="unknown-name",
         )
     entries = [

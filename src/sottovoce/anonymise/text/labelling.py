@@ -19,8 +19,8 @@ from pathlib import Path
 
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.text.conll import Sentence
-from sottovoce.anonymise.text.detect import Detector
 from sottovoce.anonymise.text.entities import TYPES
+from sottovoce.anonymise.text.multilingual_detector import AnyDetector
 from sottovoce.anonymise.text.tokens import sentences, tokenise
 from sottovoce.core.errors import InputError, TooFewError
 from sottovoce.core.files import check_exists
@@ -176,14 +176,14 @@ def _cut(text: str) -> list[str]:
     return [part for part in parts if any(map(str.isalpha, part))]
 
 
-def propose_labels(drawn: Sequence[str], detector: Detector) -> list[LabelledText]:
+def propose_labels(drawn: Sequence[str], detector: AnyDetector) -> list[LabelledText]:
     """Label sentences as the program would mask them.
 
     Parameters
     ----------
     drawn : sequence of str
         The sentences; each is a document of its own.
-    detector : Detector
+    detector : AnyDetector
         Finds what is private.
     """
     findings = detector.find(drawn, [str(i) for i in range(len(drawn))])

@@ -211,16 +211,45 @@ def _clusters(lang: str) -> dict[str, int]:
     return clusters
 
 
-def _frequencies(lang: str) -> dict[str, int]:
-    """Frequencies of the words of a language; of all languages, the highest of each word."""
+def frequencies(lang: str) -> dict[str, int]:
+    """Read twice the Zipf frequency of the most frequent words.
+
+    Parameters
+    ----------
+    lang : str
+        Language code; of all languages together (``multi``), the highest of each word.
+    """
     if lang != MULTILINGUAL:
         return {form: int(zipf) for form, zipf in read_table(f"words.{lang}")}
     merged: dict[str, int] = {}
     for code in LANGUAGES:
-        for form, zipf in lexicon(code).frequency.items():
+        for form, zipf in frequencies(code).items():
             if zipf > merged.get(form, 0):
                 merged[form] = zipf
     return merged
+
+
+@cache
+def _names() -> dict[str, str]:
+    return dict(read_table("names"))
+
+
+@cache
+def _places() -> tuple[dict[tuple[str, ...], str], dict[str, tuple[int, ...]]]:
+    """Return all places, and the lengths of places by their first word."""
+    places = {tuple(name.split()): code for name, code in read_table("places")}
+    lengths: dict[str, set[int]] = {}
+    for place in places:
+        if len(place) <= MAX_PLACE_WORDS:
+            lengths.setdefault(place[0], set()).add(len(place))
+    by_word = {word: tuple(sorted(found, reverse=True)) for word, found in lengths.items()}
+    return places, by_word
+
+
+def listed_names() -> frozenset[str]:
+    """Return the names of persons, and the places of one word, of all languages."""
+    places, _ = _places()
+    return frozenset(_names()).union(place[0] for place in places if len(place) == 1)
 
 
 @cache
@@ -234,19 +263,8 @@ def lexicon(lang: str) -> Lexicon:
     """
     if lang != MULTILINGUAL:
         check_language(lang)
-    places = {tuple(name.split()): code for name, code in read_table("places")}
-    lengths: dict[str, set[int]] = {}
-    for place in places:
-        if len(place) <= MAX_PLACE_WORDS:
-            lengths.setdefault(place[0], set()).add(len(place))
-    return Lexicon(
-        lang,
-        _frequencies(lang),
-        _clusters(lang),
-        dict(read_table("names")),
-        places,
-        {word: tuple(sorted(of_word, reverse=True)) for word, of_word in lengths.items()},
-    )
+    places, place_lengths = _places()
+    return Lexicon(lang, frequencies(lang), _clusters(lang), _names(), places, place_lengths)
 
 
 @cache

@@ -105,11 +105,18 @@ class MaskedText:
         finding : Finding
             A finding in ``text``.
         """
-        start, last = (
-            position + self.shifts[bisect_right(self.starts, position) - 1]
-            for position in (finding.start, finding.end - 1)
-        )
+        start, last = (self.source_offset(i) for i in (finding.start, finding.end - 1))
         return finding.moved(start, last + 1)
+
+    def source_offset(self, offset: int) -> int:
+        """Return where a character of the masked text is in the original.
+
+        Parameters
+        ----------
+        offset : int
+            Position in ``text``, outside of what is hidden.
+        """
+        return offset + self.shifts[bisect_right(self.starts, offset) - 1]
 
     def hide_also(self, findings: Iterable[Finding]) -> MaskedText:
         """Hide more parts of the original.

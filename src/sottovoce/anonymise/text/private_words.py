@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sottovoce.anonymise.text.detect import Detector
+from sottovoce.anonymise.text.multilingual_detector import AnyDetector, make_detector
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class PrivateWords:
 
 
 def find_private(
-    words: Sequence[str], lang: str, *, detector: Detector | None = None
+    words: Sequence[str], lang: str, *, detector: AnyDetector | None = None
 ) -> list[PrivateWords]:
     """Find which words of an utterance are private, by index: for words that have times.
 
@@ -32,9 +32,9 @@ def find_private(
     words : sequence of str
         The words of the utterance.
     lang : str
-        Language code.
-    detector : Detector, optional
-        By default a :class:`Detector` of the language with its default settings.
+        Language code, ``auto`` or ``multi``.
+    detector : AnyDetector, optional
+        By default one of the language with its default settings.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def find_private(
     >>> [(words.start, words.end, words.kind) for words in private]
     [(1, 3, 'PER')]
     """
-    findings = (detector or Detector(lang)).find([" ".join(words)])[0]
+    findings = (detector or make_detector(lang)).find([" ".join(words)])[0]
     starts, position = [], 0
     for word in words:
         starts.append(position)

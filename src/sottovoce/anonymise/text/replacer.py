@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.text.entities import SENSITIVE
+from sottovoce.anonymise.text.lexicon import LANGUAGES
 from sottovoce.anonymise.text.masked_text import Finding
 from sottovoce.anonymise.text.persons import PersonIndex, is_titled
+from sottovoce.anonymise.text.source_text import LanguageSpan, language_at
 from sottovoce.anonymise.text.spelled import joined_letters
 from sottovoce.anonymise.text.strategies import STRATEGIES, Mention, ReplacementContext, match_case
 from sottovoce.anonymise.text.surrogates import Table
@@ -21,6 +23,8 @@ SCOPES = ("none", "utterance", "document", "corpus")
 """Where the same value gets the same replacement."""
 _NO_SCOPE = SCOPES[0]
 PERSON = "PER"
+NAME_KINDS = (PERSON, "LOC", "ORG")
+"""Types whose values have the same name in several languages."""
 MIN_SPELLED = 2
 """Letters in a row that are initials rather than a spelled name, at most."""
 TYPED = "typed"
@@ -47,6 +51,7 @@ class Replacer:
     """Chooses what stands for private values."""
 
     lang: str
+    """Language code; ``auto`` and ``multi`` if the language is told with every value."""
     strategy: str = DEFAULT_STRATEGY
     """Name of a registered strategy."""
     secret: Secret = field(default_factory=Secret.generate)
@@ -69,7 +74,11 @@ class Replacer:
                 f"p is {self.probability:g}; it must be a probability between 0 and 1",
                 code="out-of-range",
             )
-        self._context = ReplacementContext(self.lang, self.secret, self.corpus_tables)
+        self._numbers: dict[bytes, int] = {}
+        self._counts: dict[tuple[str, str], int] = {}
+        self._contexts: dict[str, ReplacementContext] = {}
+        self._name_languages: dict[tuple[str, str, str], str] = {}
+        """Language from whose names a value is drawn, by scope, type and identity."""
         self._mentions = 0
         self._persons: dict[str, PersonIndex] = {}
         """The persons of each scope."""
@@ -83,7 +92,15 @@ class Replacer:
             The tables of :class:`CorpusValues`.
         """
         self.corpus_tables = tables
-        self._context = ReplacementContext(self.lang, self.secret, tables)
+        self._contexts.clear()
+
+    def _context(self, lang: str) -> ReplacementContext:
+        """Return what is drawn from in a language; numbers of values count over all languages."""
+        if lang not in self._contexts:
+            self._contexts[lang] = ReplacementContext(
+                lang, self.secret, self.corpus_tables, self._numbers, self._counts
+            )
+        return self._contexts[lang]
 
     def draws_from_corpus(self) -> bool:
         """Tell whether some type is drawn from values of the corpus."""
@@ -102,7 +119,12 @@ class Replacer:
         return self.policy.get(kind, TYPED if drawn else self.strategy)
 
     def note_persons(
-        self, text: str, findings: Sequence[Finding], document: str, utterance: str
+        self,
+        text: str,
+        findings: Sequence[Finding],
+        document: str,
+        utterance: str,
+        languages: Sequence[LanguageSpan] = (),
     ) -> None:
         """Remember names of persons, so that all names of one person get one surrogate.
 
@@ -114,31 +136,40 @@ class Replacer:
             What is private in it.
         document, utterance : str
             Names of its document and utterance.
+        languages : sequence of LanguageSpan, optional
+            The languages of the text; by default the language of the replacer.
         """
         if self.scope == _NO_SCOPE:
             return
         scope = self._scope_name(document, utterance)
         for finding in findings:
             if finding.kind == PERSON:
-                index = self._persons.setdefault(scope, PersonIndex(self.lang))
+                lang = language_at(languages, finding.start) or self.lang
+                index = self._persons.setdefault(scope, PersonIndex(lang))
                 name = _unspelled(normalise_unicode(text[finding.start : finding.end]))
-                index.note(name, titled=is_titled(text, finding.start, finding.end, self.lang))
+                index.note(name, titled=is_titled(text, finding.start, finding.end, lang))
 
-    def __call__(self, original: str, kind: str, document: str, utterance: str) -> str | None:
+    def __call__(
+        self, original: str, kind: str, document: str, utterance: str, lang: str | None = None
+    ) -> str | None:
         """Return what stands for a value, or None if it is kept, which has probability 1 − p."""
+        lang = lang or self.lang
         scope = self._scope_name(document, utterance)
         original = normalise_unicode(original)
         person = None
         identity = " ".join(original.casefold().split())
         if kind == PERSON:
             original = _unspelled(original)
-            person = self._persons.get(scope, PersonIndex(self.lang)).resolve(original)
+            person = self._persons.get(scope, PersonIndex(lang)).resolve(original)
             identity = person.identity
         if self._is_kept(scope, kind, identity):
             return None
         counter = "" if self.scope == _NO_SCOPE else scope
         mention = Mention(original, kind, scope, identity, counter, person)
-        return self._strategies[self.strategy_of(kind)].replace(mention, self._context)
+        if lang != self.lang and self.scope != _NO_SCOPE and kind in NAME_KINDS:
+            # one replacement in all languages: a name of the language where it occurs first
+            lang = self._name_languages.setdefault((scope, kind, identity), lang)
+        return self._strategies[self.strategy_of(kind)].replace(mention, self._context(lang))
 
     def _is_kept(self, *key: str) -> bool:
         if self.probability == 1:
@@ -163,12 +194,20 @@ class Replacer:
         ----------
         kinds : sequence of str
             Entity types.
+
+        Returns
+        -------
+        dict of str to int
+            The sizes; of several languages the largest, which discloses most.
         """
-        sizes = {
-            kind: self._strategies[self.strategy_of(kind)].table_size(kind, self._context)
-            for kind in kinds
-        }
-        return {kind: size for kind, size in sizes.items() if size is not None}
+        sizes: dict[str, int] = {}
+        for lang in [self.lang] if self.lang in LANGUAGES else LANGUAGES:
+            for kind in kinds:
+                strategy = self._strategies[self.strategy_of(kind)]
+                size = strategy.table_size(kind, self._context(lang))
+                if size is not None:
+                    sizes[kind] = max(size, sizes.get(kind, 0))
+        return sizes
 
 
 class CorpusValues:

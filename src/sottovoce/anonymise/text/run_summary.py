@@ -12,6 +12,8 @@ from sottovoce.anonymise.text.anonymiser import TextAnonymiser
 from sottovoce.anonymise.text.guarantee import Guarantee, leak_of_text
 from sottovoce.anonymise.text.known_leaks import SampleLeak, WorstLeak
 from sottovoce.anonymise.text.language_check import LanguageCheck, LanguageCollector
+from sottovoce.anonymise.text.language_summary import LanguageSummary, LanguageTally
+from sottovoce.anonymise.text.multilingual_detector import AUTOMATIC, MIXED_LANGUAGES
 from sottovoce.anonymise.text.source_text import SourceText
 from sottovoce.anonymise.text.taggers import model_id, shipped_weights
 from sottovoce.anonymise.text.tokens import is_asr_output, tokenise
@@ -61,6 +63,8 @@ class RunSummary:
     """How often the texts were searched, until no further name of a document was found."""
     decided: DecisionCounts
     """Who decided what is private."""
+    decided_languages: LanguageSummary | None = None
+    """As which languages the texts were searched, if that was decided and not given."""
 
     def to_dict(self) -> JsonObject:
         """Return the summary under the keys that ``docs/text.md`` describes."""
@@ -75,6 +79,9 @@ class RunSummary:
             **leak_fields(self.guarantee, self.worst_leak),
             "models": to_json(self.models),
             **self.languages.to_dict(),
+            "languages": (
+                None if self.decided_languages is None else self.decided_languages.to_dict()
+            ),
             "passes": self.passes,
         }
 
@@ -85,6 +92,8 @@ class RunSummary:
         lines += ["by:"] + [f"  {rule:<34}{count:>8,}" for rule, count in self.by_rule.items()]
         if self.kept_values:
             lines.append(f"  of these left as they were (--p)    {self.kept_values:>8,}")
+        if self.decided_languages is not None:
+            lines += self.decided_languages.lines()
         lines += [f"CAUTION: {caution}" for caution in self.languages.cautions()]
         lines.append("what may be left:")
         if self.guarantee is None:
@@ -163,6 +172,7 @@ class SummaryCollector:
         self._rules: Counter[str] = Counter()
         self._decided = DecisionCounts()
         self._languages = LanguageCollector(anonymiser.lang)
+        self._decided_languages = LanguageTally()
 
     def add(self, source: SourceText, result: AnonymisedText) -> None:
         """Add a text.
@@ -185,6 +195,7 @@ class SummaryCollector:
             self._kept += span.replacement is None
         self._decided += count_decisions(result.decisions)
         self._languages.add(source.id, source.text)
+        self._decided_languages.add(source.id, source.text, result.languages)
 
     def summary(
         self, *, passes: int = 1, kind: str | None = None, sample: SampleLeak | None = None
@@ -202,6 +213,9 @@ class SummaryCollector:
         """
         written = self._asr * 2 < self._with_words
         leak = leak_of_run(self._anonymiser, written=written, kind=kind, sample=sample)
+        decided_languages = (
+            self._decided_languages.summary() if self._anonymiser.lang in MIXED_LANGUAGES else None
+        )
         return RunSummary(
             texts=self._texts,
             words=self._words,
@@ -211,10 +225,11 @@ class SummaryCollector:
             by_rule=dict(self._rules.most_common()),
             guarantee=leak[0],
             worst_leak=leak[1],
-            models=_models(self._anonymiser),
+            models=_models(self._anonymiser, self._decided_languages.searched),
             languages=self._languages.check(),
             decided=self._decided,
             passes=passes,
+            decided_languages=decided_languages,
         )
 
 
@@ -244,11 +259,15 @@ def leak_of_run(
     return guarantee, anonymiser.worst_leak(written=written) if guarantee is None else None
 
 
-def _models(anonymiser: TextAnonymiser) -> list[str]:
+def _models(anonymiser: TextAnonymiser, searched: Collection[str]) -> list[str]:
     """Name the taggers that were used; a user's tagger by the data its card names."""
     detector = anonymiser.detector
-    paths = shipped_weights(anonymiser.lang)
-    names = [model_id(paths[register]) for register in detector.registers]
+    langs = sorted(searched) if anonymiser.lang == AUTOMATIC else [anonymiser.lang]
+    names = [
+        model_id(shipped_weights(lang)[register])
+        for lang in langs
+        for register in detector.registers
+    ]
     if detector.custom_tagger is not None:
         info = detector.custom_tagger.info
         data = " ".join(info.card.get("data", ()))

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sottovoce.anonymise.text.document_names import SURE
 from sottovoce.anonymise.text.entities import Entity
 from sottovoce.anonymise.text.lexicon import lexicon
 from sottovoce.anonymise.text.number_names import is_number_label
 from sottovoce.anonymise.text.taggers import Tagger
 from sottovoce.anonymise.text.tokens import HIDDEN, is_asr_output, sentences
 
-SURE = 0.5
-"""Score from which a name is searched in the whole document, and from which the first word of a
-sentence is a name although it is a common word."""
 REMEMBERED = 20_000
 """Sentences that are remembered, at most."""
 
@@ -27,34 +25,48 @@ class SentenceMemory:
     """
 
     def __init__(self) -> None:
-        self._entities: dict[Words, list[Entity]] = {}
+        self._entities: dict[str, dict[Words, list[Entity]]] = {}
 
-    def unknown(self, wanted: Sequence[Words]) -> list[Words]:
+    def unknown(self, wanted: Sequence[Words], lang: str) -> list[Words]:
         """Return the sentences that are not remembered, each once.
 
         Parameters
         ----------
         wanted : sequence of tuple of str
             Sentences.
+        lang : str
+            Language as which they are tagged.
         """
-        if len(self._entities) > REMEMBERED:
+        if sum(map(len, self._entities.values())) > REMEMBERED:
             self._entities.clear()
-        return list(dict.fromkeys(words for words in wanted if words not in self._entities))
+        known = self._entities.setdefault(lang, {})
+        return list(dict.fromkeys(words for words in wanted if words not in known))
 
-    def add(self, words: Words, entities: list[Entity]) -> None:
+    def add(self, words: Words, lang: str, entities: list[Entity]) -> None:
         """Remember what one of several taggers found in a sentence.
 
         Parameters
         ----------
         words : tuple of str
             The sentence.
+        lang : str
+            Language as which it was tagged.
         entities : list of Entity
             What was found in it.
         """
-        self._entities.setdefault(words, []).extend(entities)
+        self._entities[lang].setdefault(words, []).extend(entities)
 
-    def __getitem__(self, words: Words) -> list[Entity]:
-        return self._entities.get(words, [])
+    def entities(self, words: Words, lang: str) -> list[Entity]:
+        """Return what was found in a sentence.
+
+        Parameters
+        ----------
+        words : tuple of str
+            The sentence.
+        lang : str
+            Language as which it was tagged.
+        """
+        return self._entities[lang].get(words, [])
 
 
 def tag_texts(
@@ -85,16 +97,18 @@ def tag_texts(
         tuple([w.lower() for w in texts[i][a:b]] if uncased[i] else texts[i][a:b])
         for i, a, b in cuts
     ]
-    new = memory.unknown(forms)
+    new = memory.unknown(forms, lang)
     for tagger in taggers:
         for words, entities in zip(new, tagger.tag(new, tau), strict=True):
             kept = [e for e in entities if not is_number_label(words, e)]
             if tagger.info.mistakes_sentence_starts:
                 kept = [e for e in kept if not _is_mere_start(words, e, lang)]
-            memory.add(words, kept)
+            memory.add(words, lang, kept)
     by_text: list[list[Entity]] = [[] for _ in texts]
     for (i, a, _), words in zip(cuts, forms, strict=True):
-        by_text[i] += [e._replace(start=e.start + a, end=e.end + a) for e in memory[words]]
+        by_text[i] += [
+            e._replace(start=e.start + a, end=e.end + a) for e in memory.entities(words, lang)
+        ]
     return by_text
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 MAX_PART = 50_000
 """Characters of a text that are searched together; a longer text is cut into parts."""
@@ -36,12 +37,43 @@ class SourceText:
     the name of a speaker."""
 
 
+class LanguageSpan(NamedTuple):
+    """A part of a text that is in one language."""
+
+    end: int
+    """The character after its last, or more in the last part of a text."""
+    candidates: tuple[str, ...]
+    """Codes of the languages that it may be in, the most probable first; usually one."""
+    probability: float
+    """Probability of the first one; of several sentences, the lowest."""
+
+
+def language_at(languages: Sequence[LanguageSpan], position: int) -> str | None:
+    """Return the language of a character of a text.
+
+    Parameters
+    ----------
+    languages : sequence of LanguageSpan
+        The languages of the text.
+    position : int
+        The character.
+
+    Returns
+    -------
+    str or None
+        The most probable language; None if nothing is known of the character.
+    """
+    return next((span.candidates[0] for span in languages if position < span.end), None)
+
+
 @dataclass(frozen=True, slots=True)
 class TextPart:
-    """A text, or a part of a long one."""
+    """A text, or a part of one that is long or in several languages."""
 
     text: str
     source: SourceText
+    languages: tuple[str, ...]
+    """Languages that it may be in, the most probable first."""
     index: int
     """Number of the text, from 0."""
     is_last: bool
@@ -79,22 +111,35 @@ def _last_cut(text: str, low: int, high: int) -> int:
     return high
 
 
-def split_texts(texts: Iterable[SourceText]) -> Iterator[TextPart]:
+def split_texts(
+    texts: Iterable[SourceText], languages: Iterable[Sequence[LanguageSpan]]
+) -> Iterator[TextPart]:
     """Yield the parts of all texts in order.
 
     Parameters
     ----------
     texts : iterable of SourceText
         The texts.
+    languages : iterable of sequence of LanguageSpan
+        The languages of each text.
     """
-    for index, source in enumerate(texts):
-        if len(source.text) <= MAX_PART:
-            yield TextPart(source.text, source, index, True)
+    for index, (source, spans) in enumerate(zip(texts, languages, strict=False)):
+        if len(spans) == 1 and len(source.text) <= MAX_PART:
+            yield TextPart(source.text, source, spans[0].candidates, index, True)
             continue
-        *parts, last = split_text(source.text)
-        for part in parts:
-            yield TextPart(part, source, index, False)
-        yield TextPart(last, source, index, True)
+        *parts, last = _parts(source.text, spans)
+        for part, candidates in parts:
+            yield TextPart(part, source, candidates, index, False)
+        yield TextPart(last[0], source, last[1], index, True)
+
+
+def _parts(text: str, spans: Sequence[LanguageSpan]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the parts of a text with their languages."""
+    start = 0
+    for span in spans:
+        for part in split_text(text[start : span.end]):
+            yield part, span.candidates
+        start = span.end
 
 
 def chunks(parts: Iterable[TextPart], size: int = CHUNK_CHARACTERS) -> Iterator[Sequence[TextPart]]:

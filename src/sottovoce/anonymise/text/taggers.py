@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from sottovoce.anonymise.text.conll import bare_word, spans_of
 from sottovoce.anonymise.text.crf import OUTSIDE, Crf, Floats, TaggerCard, Weights
 from sottovoce.anonymise.text.entities import Entity
-from sottovoce.anonymise.text.lexicon import check_language, lexicon
+from sottovoce.anonymise.text.lexicon import MULTILINGUAL, check_language, lexicon
 from sottovoce.core.errors import UsageError
 from sottovoce.core.registry import Registry
 
@@ -107,11 +107,13 @@ class CrfTagger:
     weights : Weights
         The trained weights.
     lang : str
-        Language code of the lexicon that features come from.
+        Language code of the lexicon that features come from; a multilingual tagger takes that of
+        all languages.
     """
 
     def __init__(self, weights: Weights, lang: str) -> None:
-        self.crf = Crf(weights, lexicon(lang))
+        multilingual = weights.card.get("lang") == MULTILINGUAL
+        self.crf = Crf(weights, lexicon(MULTILINGUAL if multilingual else lang))
         written = weights.card.get("register") == WRITTEN
         self._lower_case = not written
         self.info = TaggerInfo(
@@ -239,9 +241,10 @@ def shipped_weights(lang: str) -> dict[str, Path]:
     Parameters
     ----------
     lang : str
-        Language code.
+        Language code, or ``multi``.
     """
-    check_language(lang)
+    if lang != MULTILINGUAL:
+        check_language(lang)
     folder = Path(str(files("sottovoce.anonymise.text") / "models"))
     paths = {register: folder / f"{lang}.{register}.npz" for register in REGISTERS}
     return {register: path for register, path in paths.items() if path.exists()}
@@ -254,7 +257,7 @@ def shipped_tagger(lang: str, register: str) -> CrfTagger:
     Parameters
     ----------
     lang : str
-        Language code.
+        Language code, or ``multi``.
     register : str
         One of :data:`REGISTERS`.
     """

@@ -3,6 +3,7 @@ import { showAudits, startAudits } from "./audits.js";
 import { whenClipChanges } from "./clip.js";
 import { at } from "./dom.js";
 import { ignoreOtherDrops } from "./files.js";
+import { languageName } from "./languages.js";
 import { setLinkages, startMeasures } from "./measures.js";
 import { setMethods } from "./methods.js";
 import { showVoices, startRecording } from "./recording.js";
@@ -35,9 +36,8 @@ async function load() {
     setStrategies(strategies);
     showMethods();
     showVoices();
-    const names = new Intl.DisplayNames(["en"], { type: "language" });
     for (const id of ["language", "transcript-language"]) {
-      at(id).replaceChildren(...languages.map((code) => new Option(names.of(code), code)));
+      at(id).replaceChildren(...languages.map((code) => new Option(languageName(code), code)));
     }
     at("access").hidden = at("offline").hidden = true;
     document.body.classList.remove("closed");

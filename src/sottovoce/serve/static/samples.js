@@ -9,3 +9,4 @@ export const SAMPLES = {
   nl: "Goedendag, u spreekt met Anna de Vries uit Utrecht, bel mij maandag om negen uur terug op 030 555 0123.",
   pt: "Bom dia, sou a Ana Silva de Lisboa, ligue-me na segunda-feira às nove horas, o meu número é 215 550 123.",
 };
+SAMPLES.auto = SAMPLES.multi = [SAMPLES.en, SAMPLES.de, SAMPLES.fr].join("\n");

@@ -1,6 +1,7 @@
 // The private words of a text, found and replaced by every strategy.
 import { at, copyButton, counted, make } from "./dom.js";
-import { KINDS } from "./kinds.js";
+import { DEFAULT_KINDS, KINDS } from "./kinds.js";
+import { languageNotice } from "./languages.js";
 import { askTwice, nothingMasked, Review } from "./review.js";
 import { ask, Missing, onSend } from "./service.js";
 import { SAMPLES } from "./samples.js";
@@ -48,6 +49,7 @@ async function send(signal) {
     scope: at("scope").value,
   });
   if (at("text-seed").value) query.set("seed", at("text-seed").value);
+  if (at("special").value) query.set("types", [...DEFAULT_KINDS, at("special").value].join(","));
   const decisions = review.fileFor(text);
   const answers = await Promise.all(
     Object.keys(strategies).map(async (name) => {
@@ -65,6 +67,7 @@ async function send(signal) {
     make("div", { id: "findings-place" }, ...findings()),
     ...(first.spans.length ? [] : [nothingMasked("your text")]),
     Object.assign(leakNotice(first), { id: "leak-bound" }),
+    ...languageNotice(text, first.languages),
     make("h3", {}, "Replaced"),
     make("div", { class: "strategies" }, ...answers.map(strategyCard)),
   );
