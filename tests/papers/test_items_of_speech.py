@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -21,6 +22,7 @@ from sottovoce.papers.comprise_2021.design_choices import Choice, ChoiceResult, 
 from sottovoce.papers.data import PaperData
 from sottovoce.papers.maouche_2020 import Combination
 from sottovoce.papers.results import ItemOutput
+from sottovoce.papers.runner import run_item, stored_result
 from sottovoce.papers.speech import SpeechStudy
 from sottovoce.speaker.embeddings import Embeddings
 
@@ -34,13 +36,13 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def run(corpus: Path, tmp_path: Path) -> Callable[[str], ItemOutput]:
-    def run_item(name: str) -> ItemOutput:
+    def run_named(name: str) -> ItemOutput:
         output = ITEMS[name].run(PaperData(tmp_path, quick=True, corpus=str(corpus)))
         for figure in output.drawings.values():
             assert ElementTree.fromstring(figure.svg).tag.endswith("svg")
         return output
 
-    return run_item
+    return run_named
 
 
 def elements(output: ItemOutput, name: str, tag: str) -> int:
@@ -131,6 +133,21 @@ def test_crowds(monkeypatch: pytest.MonkeyPatch, run: Callable[[str], ItemOutput
         names = {row[0] for row in output.tables[0].rows}
         assert len(names) == 7 and "baseline" in names
         assert elements(output, f"figure-{number}", "polyline") >= 14
+
+
+def test_an_attack_can_be_left_out(
+    monkeypatch: pytest.MonkeyPatch, corpus: Path, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(crowd, "_attack", reidentified)
+    skip = ("xvector, semi-informed", "xvector, lazy-informed")
+    data = PaperData(tmp_path, quick=True, corpus=str(corpus), skip=skip)
+    for number in (12, 13, 14):
+        item = ITEMS[f"004-figure-{number}"]
+        result = run_item(item, data)
+        assert result.skipped == skip
+        assert not {row[0] for row in result.tables[0].rows} & set(skip)
+        assert stored_result(item, replace(data, skip=())) is None
+        assert stored_result(item, replace(data, skip=()), skipped=True) == result
 
 
 def test_nine_panels(monkeypatch: pytest.MonkeyPatch, run: Callable[[str], ItemOutput]) -> None:

@@ -52,6 +52,12 @@ if TYPE_CHECKING:
     help="Write all items as a page, drawings beside it.",
 )
 @click.option(
+    "--skip",
+    multiple=True,
+    metavar="NAME",
+    help='Leave out an attack by its name in the figure, e.g. "xvector, semi-informed".',
+)
+@click.option(
     "--finished", is_flag=True, help="Compute nothing: a page of what is finished in --out."
 )
 @click.option(
@@ -73,6 +79,7 @@ def command(
     crowd: str | None,
     ner: Path | None,
     page: Path | None,
+    skip: tuple[str, ...],
     finished: bool,
     jobs: int,
     seed: int,
@@ -94,6 +101,7 @@ def command(
         train=train,
         crowd=crowd,
         ner=ner,
+        skip=skip,
         seed=seed,
         jobs=jobs,
     )

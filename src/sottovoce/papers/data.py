@@ -55,6 +55,8 @@ class PaperData:
     """Speech of many speakers; None for the corpus."""
     ner: Path | None = None
     """A folder of tagged text."""
+    skip: tuple[str, ...] = ()
+    """Attacks that are left out by their names in a figure, because they would take too long."""
     seed: int = 0
     jobs: int = 1
     progress: StageProgress | None = None

@@ -79,9 +79,12 @@ def _section(outcome: Outcome, folder: Path, data: PaperData) -> Iterator[str]:
         yield from _compared(result)
     for table in result.tables:
         yield from _table(table)
-    for remark in result.remarks:
+    remarks = list(result.remarks)
+    if result.skipped:
+        remarks.append(f"Left out for lack of time: {'; '.join(result.skipped)}.")
+    for remark in remarks:
         yield f"- {remark}"
-    if result.remarks:
+    if remarks:
         yield ""
 
 

@@ -98,6 +98,8 @@ class PaperResult(Record):
     compared: tuple[Compared, ...] = ()
     remarks: tuple[str, ...] = ()
     """What has to be known to read it."""
+    skipped: tuple[str, ...] = ()
+    """Attacks that the user left out."""
     cpu_seconds: float = 0.0
     """CPU time of all runs of the item; a step that items share counts where it was made."""
 

@@ -63,6 +63,7 @@ def run_item(item: PaperItem, data: PaperData) -> PaperResult:
             tuple(output.drawings),
             tuple(output.compared),
             tuple(output.remarks),
+            data.skip,
             round(spent + time.process_time() - started, 1),
         )
         folder = data.folder / item.id
@@ -95,7 +96,7 @@ def finished_or_reason(item: PaperItem, data: PaperData) -> Outcome:
     data : PaperData
         The inputs that a result must have been made from.
     """
-    stored = stored_result(item, data)
+    stored = stored_result(item, data, skipped=True)
     if stored is not None:
         return Outcome(item, stored, kept=True)
     needs = item_status(item, data).needs
@@ -122,7 +123,7 @@ def run_or_explain(item: PaperItem, data: PaperData) -> Outcome:
         return Outcome(item, None, str(error).removeprefix(f"{item.id} "))
 
 
-def stored_result(item: PaperItem, data: PaperData) -> PaperResult | None:
+def stored_result(item: PaperItem, data: PaperData, *, skipped: bool = False) -> PaperResult | None:
     """Read the finished result of an item, if it was made from the same inputs.
 
     Parameters
@@ -131,6 +132,8 @@ def stored_result(item: PaperItem, data: PaperData) -> PaperResult | None:
         The item.
     data : PaperData
         The inputs; a result of a quick run does not stand for a complete one.
+    skipped : bool, default False
+        Whether a result is taken in which other attacks were left out.
     """
     path = data.folder / item.id / RESULT
     try:
@@ -139,6 +142,8 @@ def stored_result(item: PaperItem, data: PaperData) -> PaperResult | None:
         return None
     same = (stored.version, stored.inputs, stored.seed) == (__version__, data.named(), data.seed)
     if not same or (stored.result.quick and not data.quick):
+        return None
+    if stored.result.skipped != data.skip and not skipped:
         return None
     return stored.result
 
