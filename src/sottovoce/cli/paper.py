@@ -46,6 +46,24 @@ if TYPE_CHECKING:
     help="Tagged text: LANG.test.conll[.xz] and en.train.conll[.xz].",
 )
 @click.option(
+    "--digits",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Images of digits: mnist.npz and kmnist_public.npz.",
+)
+@click.option(
+    "--features",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Features of images: train.npz, test.npz and public.npz.",
+)
+@click.option(
+    "--news",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="News with topics: train.csv and test.csv with the columns text and label.",
+)
+@click.option(
     "--page",
     type=click.Path(path_type=Path),
     metavar="FILE.md",
@@ -78,6 +96,9 @@ def command(
     train: str | None,
     crowd: str | None,
     ner: Path | None,
+    digits: Path | None,
+    features: Path | None,
+    news: Path | None,
     page: Path | None,
     skip: tuple[str, ...],
     finished: bool,
@@ -101,6 +122,9 @@ def command(
         train=train,
         crowd=crowd,
         ner=ner,
+        digits=digits,
+        features=features,
+        news=news,
         skip=skip,
         seed=seed,
         jobs=jobs,

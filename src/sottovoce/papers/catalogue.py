@@ -9,7 +9,13 @@ from sottovoce.core.errors import UsageError
 from sottovoce.core.records import Record
 from sottovoce.core.registry import did_you_mean
 from sottovoce.papers import maouche_2020, nautsch_2020, noe_2020, vauquier_2025
-from sottovoce.papers.comprise_2021 import crowd, design_choices, texts, unavailable
+from sottovoce.papers.comprise_2021 import (
+    crowd,
+    design_choices,
+    private_learning,
+    texts,
+    unavailable,
+)
 from sottovoce.papers.data import PaperData
 from sottovoce.papers.items import DOCUMENTS, PaperItem
 
@@ -21,6 +27,7 @@ MODULES = (
     design_choices,
     crowd,
     texts,
+    private_learning,
     unavailable,
 )
 ALL = "all"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 
 from sottovoce.core.types import StageProgress
@@ -19,7 +20,12 @@ NEEDS = {
     "slices": "attacks on slices of speech, which this version does not make",
     "traits": "the inference of traits from text, which this version does not make",
     "memorisation": "models trained on text with canaries, which this version does not train",
-    "learning": "the data set and a long training; docs/private-learning.md has what was run",
+    "torch": "PyTorch: pip install 'sottovoce[learn]'",
+    "accounting": "private training: pip install 'sottovoce[learn]'",
+    "digits": "images of digits: --digits DIR with mnist.npz and kmnist_public.npz",
+    "features": "features of CIFAR-10 by a pre-trained network: --features DIR with train.npz, "
+    "test.npz and public.npz (vectors, label)",
+    "news": "AG News: --news DIR with train.csv and test.csv (columns text, label)",
     "transcripts": "a corpus with transcripts: --corpus DIR",
 }
 """What an item may need besides speech, for which the built-in corpus is the default."""
@@ -55,6 +61,12 @@ class PaperData:
     """Speech of many speakers; None for the corpus."""
     ner: Path | None = None
     """A folder of tagged text."""
+    digits: Path | None = None
+    """A folder of images of digits."""
+    features: Path | None = None
+    """A folder of features of images, made by a pre-trained network."""
+    news: Path | None = None
+    """A folder of news with their topics."""
     skip: tuple[str, ...] = ()
     """Attacks that are left out by their names in a figure, because they would take too long."""
     seed: int = 0
@@ -69,7 +81,15 @@ class PaperData:
         needs : sequence of str
             Names in :data:`NEEDS`.
         """
-        given = {"words": self.ner is not None, "transcripts": True}
+        given = {
+            "words": self.ner is not None,
+            "digits": self.digits is not None,
+            "features": self.features is not None,
+            "news": self.news is not None,
+            "torch": find_spec("torch") is not None,
+            "accounting": find_spec("dp_accounting") is not None,
+            "transcripts": True,
+        }
         absent = [NEEDS[name] for name in needs if not given.get(name, False)]
         return "; ".join(absent) or None
 
@@ -105,6 +125,9 @@ class PaperData:
             "train": self.train,
             "crowd": self.crowd,
             "ner": self.ner,
+            "digits": self.digits,
+            "features": self.features,
+            "news": self.news,
         }
         return {name: None if path is None else Path(path).name for name, path in paths.items()}
 

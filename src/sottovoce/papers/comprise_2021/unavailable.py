@@ -28,9 +28,6 @@ _TITLES = {
     "004-figure-18": ("Exposure of secrets by insertions", "memorisation"),
     "004-figure-19": ("Exposure over epochs", "memorisation"),
     "004-table-9": ("Exposure with and without private training", "memorisation"),
-    "004-table-10": ("Accuracy of private networks on MNIST", "learning"),
-    "004-table-11": ("Accuracy of private networks on CIFAR-10", "learning"),
-    "004-table-12": ("Accuracy of private networks on AG News", "learning"),
 }
 
 ITEMS = tuple(
