@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from sottovoce.findings import CurvePoint, Reidentification
-from sottovoce.papers.comprise_2021.crowd import equivalent_crowds
+from sottovoce.papers.comprise_2021.crowd import core_of, equivalent_crowds
+from sottovoce.speaker.embeddings import Embeddings
 
 
 def curve(values: dict[int, float]) -> Reidentification:
@@ -24,6 +26,16 @@ def test_a_crowd_that_hides_alike_is_interpolated() -> None:
     ((name, size, value, found),) = equivalent_crowds(curves)
     assert (name, size, value) == ("xvector, ignorant", 40, 0.8)
     assert float(found) == pytest.approx(math.sqrt(100 * 400))
+
+
+def test_test_speakers_have_enough_trials() -> None:
+    for each, speakers in ((1, 60), (3, 20), (6, 20)):
+        names = [f"s{i:03d}" for i in range(200) for _ in range(each)]
+        vectors = np.random.default_rng(0).normal(size=(len(names), 4))
+        core = core_of(Embeddings.of(vectors, names))
+        assert len(core.names) == speakers and len(core) >= 60
+    few = Embeddings.of(np.random.default_rng(0).normal(size=(30, 4)), [str(i) for i in range(30)])
+    assert core_of(few) is few
 
 
 def test_no_crowd_beyond_everybody_is_made_up() -> None:
