@@ -64,6 +64,13 @@ if TYPE_CHECKING:
     help="News with topics: train.csv and test.csv with the columns text and label.",
 )
 @click.option(
+    "--vectors",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    metavar="FILE",
+    help="Word vectors, a word and its numbers a line; may be repeated.",
+)
+@click.option(
     "--page",
     type=click.Path(path_type=Path),
     metavar="FILE.md",
@@ -99,6 +106,7 @@ def command(
     digits: Path | None,
     features: Path | None,
     news: Path | None,
+    vectors: tuple[Path, ...],
     page: Path | None,
     skip: tuple[str, ...],
     finished: bool,
@@ -125,6 +133,7 @@ def command(
         digits=digits,
         features=features,
         news=news,
+        vectors=vectors,
         skip=skip,
         seed=seed,
         jobs=jobs,
@@ -232,6 +241,6 @@ def _page_command(data: PaperData, page: Path) -> str:
     words = ["sottovoce paper all"]
     words += ["--quick"] if data.quick else []
     for name, value in data.named().items():
-        if value is not None and not (name == "corpus" and value == "builtin"):
+        if not (name == "corpus" and value == "builtin"):
             words.append(f"--{name} {value}")
     return " ".join([*words, f"--page {page.name}"])

@@ -12,9 +12,11 @@ from sottovoce.papers import maouche_2020, nautsch_2020, noe_2020, vauquier_2025
 from sottovoce.papers.comprise_2021 import (
     crowd,
     design_choices,
+    memorisation,
     private_learning,
+    slices,
     texts,
-    unavailable,
+    traits,
 )
 from sottovoce.papers.data import PaperData
 from sottovoce.papers.items import DOCUMENTS, PaperItem
@@ -26,9 +28,11 @@ MODULES = (
     vauquier_2025,
     design_choices,
     crowd,
+    slices,
     texts,
+    traits,
+    memorisation,
     private_learning,
-    unavailable,
 )
 ALL = "all"
 """Stands for every item."""

@@ -17,9 +17,6 @@ NEEDS = {
     "words": "tagged text as CoNLL files: --ner DIR (a folder per language with test files)",
     "recogniser": "a recogniser that is trained on anonymised or sliced speech, which this version "
     "does not train",
-    "slices": "attacks on slices of speech, which this version does not make",
-    "traits": "the inference of traits from text, which this version does not make",
-    "memorisation": "models trained on text with canaries, which this version does not train",
     "torch": "PyTorch: pip install 'sottovoce[learn]'",
     "accounting": "private training: pip install 'sottovoce[learn]'",
     "digits": "images of digits: --digits DIR with mnist.npz and kmnist_public.npz",
@@ -67,6 +64,8 @@ class PaperData:
     """A folder of features of images, made by a pre-trained network."""
     news: Path | None = None
     """A folder of news with their topics."""
+    vectors: tuple[Path, ...] = ()
+    """Files of word vectors."""
     skip: tuple[str, ...] = ()
     """Attacks that are left out by their names in a figure, because they would take too long."""
     seed: int = 0
@@ -118,7 +117,7 @@ class PaperData:
         """Whether the attacked corpus is the built-in one, whose voices nobody has."""
         return self.corpus == BUILTIN
 
-    def named(self) -> dict[str, str | None]:
+    def named(self) -> dict[str, str]:
         """Return the inputs by name, without folders, as results quote them."""
         paths = {
             "corpus": self.corpus,
@@ -129,7 +128,9 @@ class PaperData:
             "features": self.features,
             "news": self.news,
         }
-        return {name: None if path is None else Path(path).name for name, path in paths.items()}
+        named = {name: Path(path).name for name, path in paths.items() if path is not None}
+        listed = " ".join(path.name for path in self.vectors)
+        return {**named, "vectors": listed} if listed else named
 
 
 def part_of(corpus: Corpus, size: PartSize | None) -> Corpus:

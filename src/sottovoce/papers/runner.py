@@ -17,6 +17,10 @@ from sottovoce.papers.items import PaperItem
 from sottovoce.papers.results import PaperResult
 
 RESULT = "result.json"
+SPEECH = ("corpus", "train", "crowd")
+"""Inputs that every item may use."""
+INPUTS = {"words": "ner"}
+"""Inputs by the needs of items, where they have another name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +28,8 @@ class StoredResult(Record):
     """A result and what it was made from, as its file holds them."""
 
     version: str
-    inputs: dict[str, str | None]
-    """The names of the corpora and files."""
+    inputs: dict[str, str]
+    """The names of the corpora and files that the user gave."""
     seed: int
     result: PaperResult
 
@@ -140,7 +144,10 @@ def stored_result(item: PaperItem, data: PaperData, *, skipped: bool = False) ->
         stored = read_json_record(StoredResult, path, advice="run the item again")
     except InputError:
         return None
-    same = (stored.version, stored.inputs, stored.seed) == (__version__, data.named(), data.seed)
+    given, used = data.named(), [*SPEECH, *(INPUTS.get(need, need) for need in item.needs)]
+    same = all(stored.inputs.get(name) == given.get(name) for name in used)
+    if (stored.version, stored.seed) != (__version__, data.seed):
+        return None
     if not same or (stored.result.quick and not data.quick):
         return None
     if stored.result.skipped != data.skip and not skipped:

@@ -136,18 +136,30 @@ class SpeechStudy:
         similar : AnonymiserSpec, optional
             The anonymiser of an attacker that only has a similar one.
         """
+        return prepare_embeddings(self.inputs(spec, similar=similar), attackers, self.cache)
+
+    def inputs(
+        self, spec: AnonymiserSpec | None, *, similar: AnonymiserSpec | None = None
+    ) -> AttackInputs:
+        """Return the speech that attacks on an anonymiser start from.
+
+        Parameters
+        ----------
+        spec : AnonymiserSpec or None
+            The anonymiser under attack; None for originals.
+        similar : AnonymiserSpec, optional
+            The anonymiser of an attacker that only has a similar one.
+        """
         division = self.division
-        released = self.attacked if spec is None else self.released(spec)
-        inputs = AttackInputs(
+        return AttackInputs(
             division.enrol,
             division.trial,
             division.train,
-            released,
+            self.attacked if spec is None else self.released(spec),
             spec,
             similar,
             seed=self.seed,
         )
-        return prepare_embeddings(inputs, attackers, self.cache)
 
     def trained(
         self, sets: EmbeddingSets, attacker: Attacker, linkage: str = "plda"
