@@ -40,9 +40,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True)
 def no_network(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing may reach for the network; tests of the service may reach this machine."""
+    """Nothing may reach for the network; tests of services and clusters may reach this machine."""
     connect, resolve = socket.socket.connect, socket.getaddrinfo
-    here = ("127.0.0.1", "localhost") if request.path.parent.name in ("serve", "plugin") else ()
+    here = (
+        ("127.0.0.1", "localhost")
+        if request.path.parent.name in ("serve", "plugin", "cluster")
+        else ()
+    )
 
     def only_here(self: socket.socket, address: Any) -> None:
         local = bool(here) and self.family == socket.AF_UNIX

@@ -44,7 +44,7 @@ def streamed_scores(mated: RealArray, nonmated: Sequence[RealArray]) -> ScoreStr
         "stream",
         mated,
         count,
-        read=lambda: iter(nonmated),
+        parts=[lambda: iter(nonmated)],
         refuse_bad_scores=lambda: None,
     )
 

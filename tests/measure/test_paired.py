@@ -270,7 +270,7 @@ def test_streams_are_compared_without_pairs() -> None:
         "stream",
         second.mated,
         second.n_nonmated,
-        read=lambda: iter([second.nonmated]),
+        parts=[lambda: iter([second.nonmated])],
         refuse_bad_scores=lambda: None,
     )
     comparison = compare_scores([first, stream], only=["eer"])

@@ -135,6 +135,22 @@ def trained() -> Plda:
     return Plda.fit(Embeddings.of(vectors, who))
 
 
+class Blocks:
+    """Keeps every block of scores that it is shown."""
+
+    def __init__(self) -> None:
+        self.blocks: list[tuple[NDArray[np.float32], int]] = []
+
+    def __call__(self, scores: NDArray[np.float32], first: int) -> None:
+        self.blocks.append((scores.copy(), first))
+
+    def empty(self) -> Blocks:
+        return Blocks()
+
+    def add(self, part: Blocks) -> None:
+        self.blocks += part.blocks
+
+
 def matrix(enrol: Embeddings, trials: Trials, linkage: LinkageFunction) -> Array:
     """All scores at once, in float64, from the definitions where there are any."""
     means = np.array(
@@ -173,11 +189,11 @@ def test_blocks_count_what_the_whole_matrix_holds(
     whole = matrix(enrol, trials, linkage)
     own = whole[np.arange(41), trials.speakers]
     core = np.array([11, 2, 0, 19])  # in any order
-    shown: list[tuple[NDArray[np.float32], int]] = []
+    shown = Blocks()
     standing = stand(
         Scoring(enrol, trials, linkage),
         core=core,
-        visit=lambda scores, first: shown.append((scores.copy(), first)),
+        visit=shown,
     )
     assert standing.above.tolist() == (whole > own[:, None]).sum(axis=1).tolist()
     in_core = (whole > own[:, None])[:, core].sum(axis=1)
@@ -190,7 +206,7 @@ def test_blocks_count_what_the_whole_matrix_holds(
     # every score was shown once, with the true speakers masked
     seen = np.full(whole.shape, np.nan)
     row = 0
-    for scores, first in shown:
+    for scores, first in shown.blocks:
         part = seen[row : row + len(scores), first : first + scores.shape[1]]
         assert np.isnan(part).all()
         part[:] = scores
@@ -205,7 +221,7 @@ def test_progress_counts_blocks_to_the_end(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(population, "TRIALS", 20)
     told: list[tuple[int, int]] = []
     stand(Scoring(*crowd(), Cosine()), progress=lambda done, total: told.append((done, total)))
-    assert told == [(i, 9) for i in range(1, 10)]
+    assert told == [(i, 3) for i in range(1, 4)]  # 3 blocks of models, all trials in one part
 
 
 def test_a_mapped_enrolment_counts_the_same(

@@ -255,7 +255,7 @@ def test_literal_error_rates_equal_a_slow_definition() -> None:
     scoring = Scoring(enrol, trials, Cosine())
     sizes = [2, 7, 25]
     outcome = literal_populations(scoring, sizes, np.random.default_rng(4))
-    ((_, _, scores),) = scoring.blocks()
+    ((_, scores),) = scoring.against_all()
     rng = np.random.default_rng(4)
     target = scores[np.arange(25), trials.speakers]
     for draw in range(LITERAL_DRAWS):

@@ -4,6 +4,9 @@ The draws for a speaker or an utterance are a function of the secret and of thei
 (HMAC-SHA256). The same secret repeats the draws, nobody without the secret can repeat them, and
 after the secret is destroyed nobody can at all. A public seed gives the attacker the draws, so a
 secret made from a seed is marked as reproducible.
+
+A secret is never pickled. To another process goes the name of its file, or the public seed it was
+made from; a secret that is in no file stays where it is.
 """
 
 from __future__ import annotations
@@ -12,6 +15,8 @@ import hashlib
 import hmac
 import os
 import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +26,18 @@ from sottovoce.core.errors import InputError, UsageError
 SIZE = 32
 """Length of a secret in bytes."""
 _HEADER = "sottovoce secret 1"
+ENVIRONMENT = "SOTTOVOCE_SECRET"
+"""Variable with the 64 hexadecimal digits of a secret, for workers that cannot read its file."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Origin:
+    """How another process can get a secret without being sent it."""
+
+    seed: int | None = None
+    file: str | None = None
+    names: tuple[tuple[str, ...], ...] = ()
+    """What was derived from the seed or the file, step by step."""
 
 
 class Secret:
@@ -48,7 +65,7 @@ class Secret:
     Secret(reproducible, seed 7)
     """
 
-    __slots__ = ("_key", "seed")
+    __slots__ = ("_key", "_origin", "seed")
 
     def __init__(self, key: bytes) -> None:
         if len(key) != SIZE:
@@ -56,6 +73,7 @@ class Secret:
                 f"the secret has {len(key)} bytes; it must have {SIZE}", code="out-of-range"
             )
         self._key = key
+        self._origin: _Origin | None = None
         self.seed: int | None = None
         """The public seed it was made from; None for a real secret."""
 
@@ -88,6 +106,7 @@ class Secret:
             raise UsageError(f"seed {seed}: use 0 or a positive number", code="out-of-range")
         secret = cls(hashlib.sha256(f"sottovoce reproducible {seed}".encode()).digest())
         secret.seed = seed
+        secret._origin = _Origin(seed=seed)
         return secret
 
     @classmethod
@@ -124,7 +143,9 @@ class Secret:
                 f"{path}: not a secret of sottovoce; name the file that it was saved in",
                 code="not-a-secret",
             )
-        return cls(key)
+        secret = cls(key)
+        secret._origin = _Origin(file=str(path.absolute()))
+        return secret
 
     def save(self, path: Path | str) -> None:
         """Write the secret to a new file that only its owner may read (mode 600).
@@ -160,6 +181,7 @@ class Secret:
                 f"{path}: cannot be written ({error.strerror}); name another file",
                 code="not-writable",
             ) from None
+        self._origin = _Origin(file=str(path.absolute()))
 
     @staticmethod
     def destroy(path: Path | str) -> None:
@@ -227,5 +249,65 @@ class Secret:
         # the words of an integer seed, which NumPy takes apart more slowly; it drops leading zeros
         return np.random.default_rng(words if words[-1] else int.from_bytes(digest, "big"))
 
+    def derive(self, *names: str) -> Secret:
+        """Make another secret from this one.
+
+        Parameters
+        ----------
+        *names : str
+            What it is for.
+
+        Returns
+        -------
+        Secret
+            Its key is :meth:`digest` of the names; nobody can go back from it.
+        """
+        derived = Secret(self.digest(*names))
+        if self._origin is not None:
+            origin = self._origin
+            derived._origin = _Origin(origin.seed, origin.file, (*origin.names, names))
+        return derived
+
+    def __reduce__(self) -> tuple[Callable[[_Origin, str], Secret], tuple[_Origin, str]]:
+        if self._origin is None:
+            raise UsageError(
+                "this secret is in no file, and secrets are not sent to other processes; save it "
+                "to a file that the workers can read",
+                code="secret-not-in-a-file",
+            )
+        return _restore, (self._origin, self._check())
+
+    def __copy__(self) -> Secret:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Secret:
+        return self
+
+    def _check(self) -> str:
+        """A few digits by which another process sees whether it has the same secret."""
+        return self.digest("the same secret?").hex()[:16]
+
     def __repr__(self) -> str:
         return "Secret(hidden)" if self.seed is None else f"Secret(reproducible, seed {self.seed})"
+
+
+def _restore(origin: _Origin, check: str) -> Secret:
+    """Get a secret in another process: from its seed, its file or the environment."""
+    candidates: list[Secret] = []
+    if origin.seed is not None:
+        candidates.append(Secret.reproducible(origin.seed))
+    elif origin.file is not None and os.path.exists(origin.file):
+        candidates.append(Secret.load(origin.file))
+    digits = os.environ.get(ENVIRONMENT, "")
+    if len(digits) == 2 * SIZE and all(digit in "0123456789abcdef" for digit in digits.lower()):
+        candidates.append(Secret(bytes.fromhex(digits)))
+    for secret in candidates:
+        for names in origin.names:
+            secret = secret.derive(*names)
+        if secret._check() == check:
+            return secret
+    raise InputError(
+        f"{origin.file}: a worker cannot read this secret, or has another one under this name; put "
+        f"it on a file system that the workers share, or into {ENVIRONMENT} of the workers",
+        code="secret-unavailable",
+    )

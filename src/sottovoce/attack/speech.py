@@ -17,6 +17,7 @@ from sottovoce.anonymise.voice import METHODS, make_method
 from sottovoce.anonymise.voice.corpus import anonymise_corpus
 from sottovoce.anonymise.voice.output_folder import RECORD
 from sottovoce.attack.embedding_store import EmbeddingStore
+from sottovoce.core.engine import Engine, LocalEngine
 from sottovoce.core.errors import InputError
 from sottovoce.core.files import read_json
 from sottovoce.core.step_cache import Step, StepCache, cache_key, records_of
@@ -187,6 +188,8 @@ class SpeechCache:
         How many recordings are processed at a time.
     progress : StageProgress, optional
         Called while something is made.
+    engine : Engine, optional
+        What processes recordings instead of threads of this process.
     """
 
     def __init__(
@@ -195,10 +198,11 @@ class SpeechCache:
         encoder: Encoder,
         jobs: int = 2,
         progress: StageProgress | None = None,
+        engine: Engine | None = None,
     ) -> None:
         self.folder = folder
         self.encoder = encoder
-        self.jobs = jobs
+        self.engine: Engine = engine or LocalEngine(jobs)
         self.progress = progress
         self.steps = StepCache(folder / "work")
         self.store = EmbeddingStore(folder / "embeddings")
@@ -228,7 +232,7 @@ class SpeechCache:
                 make_method(spec.method, secret, **spec.settings),
                 target,
                 secret=secret,
-                jobs=self.jobs,
+                engine=self.engine,
                 progress=self._stage(f"anonymising {label}"),
             )
         return SpeechSet(read_manifest(target), key)
@@ -258,7 +262,7 @@ class SpeechCache:
                     speech.corpus,
                     encoder,
                     target,
-                    jobs=self.jobs,
+                    engine=self.engine,
                     progress=self._stage(f"embedding {label}"),
                 )
             return self.store.adopt(target)
@@ -287,7 +291,7 @@ def attackers_secret(seed: int, draw: int = 1) -> Secret:
         An attacker that anonymises its speech several times has a secret for each time.
     """
     names = ("attacker",) if draw == 1 else ("attacker", str(draw))
-    return Secret(Secret.reproducible(seed).digest(*names))
+    return Secret.reproducible(seed).derive(*names)
 
 
 def operators_secret(seed: int) -> Secret:
@@ -298,4 +302,4 @@ def operators_secret(seed: int) -> Secret:
     seed : int
         Of the study, 0 or more.
     """
-    return Secret(Secret.reproducible(seed).digest("operator"))
+    return Secret.reproducible(seed).derive("operator")

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import platform
-from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 
-from sottovoce.attack.inputs import SpeechDivision, divide_speech
+from sottovoce.attack.inputs import SpeechDivision
 from sottovoce.attack.speech import SpeechSet
-from sottovoce.audit.measuring import measured_populations
 from sottovoce.audit.study import Study
 from sottovoce.core.atomic_directory import refuse_inside
+from sottovoce.core.engine import Engine, LocalEngine
 from sottovoce.core.errors import InputError, SottovoceError
-from sottovoce.core.parallel import map_ahead
 from sottovoce.core.records import Record
 from sottovoce.core.step_cache import Step, StepCache, records_of
 from sottovoce.core.types import StageProgress
 from sottovoce.corpus.audio import load_audio, load_length
 from sottovoce.corpus.formats import open_corpus
-from sottovoce.corpus.trials import read_trials
 from sottovoce.corpus.utterance import Corpus, Utterance
 from sottovoce.findings import (
     AuditFindings,
@@ -32,11 +29,12 @@ from sottovoce.findings import (
     Provenance,
     TrainingDescription,
 )
-from sottovoce.report.formats import counted
 from sottovoce.signal.fbank import RATE
 from sottovoce.speaker.encoders import prepare
 
 LIBRARIES = ("numpy", "scipy", "polars", "onnxruntime", "soundfile", "soxr", "pyworld-prebuilt")
+READ_GROUP = 64
+"""Recordings that a worker of a cluster reads together."""
 _DRAWS = "repeatable by the seed: do not release the speech in this folder as protected"
 
 
@@ -85,7 +83,12 @@ def open_outside(name: str, folder: Path) -> Corpus:
 
 
 def vet(
-    corpus: Corpus, steps: StepCache, *, jobs: int = 2, progress: StageProgress | None = None
+    corpus: Corpus,
+    steps: StepCache,
+    *,
+    jobs: int = 2,
+    engine: Engine | None = None,
+    progress: StageProgress | None = None,
 ) -> VettedSpeech:
     """Read every recording once and exclude what cannot be used, by name.
 
@@ -96,7 +99,9 @@ def vet(
     steps : StepCache
         Where the result is kept.
     jobs : int, default 2
-        How many recordings are read at a time.
+        How many recordings are read at a time, in threads.
+    engine : Engine, optional
+        What reads recordings instead of threads of this process.
     progress : StageProgress, optional
         Called after each recording.
 
@@ -106,14 +111,15 @@ def vet(
         With the code ``empty`` if no recording can be used.
     """
     speech = SpeechSet.of(corpus)
-    vetting = steps.get(_STEP, [speech.key], lambda: _read_all(corpus, jobs, progress))
+    worker = engine or LocalEngine(jobs)
+    vetting = steps.get(_STEP, [speech.key], lambda: _read_all(corpus, worker, progress))
     return VettedSpeech(speech.with_ids(set(vetting.usable)), vetting.seconds, vetting.excluded)
 
 
-def _read_all(corpus: Corpus, jobs: int, progress: StageProgress | None) -> _Vetting:
+def _read_all(corpus: Corpus, engine: Engine, progress: StageProgress | None) -> _Vetting:
     usable, excluded, samples = [], [], 0
     places = {utterance.id: corpus.where(i) for i, utterance in enumerate(corpus)}
-    lengths = map_ahead(_length_or_defect, corpus, workers=jobs, ahead=4 * jobs)
+    lengths = engine.map(length_or_defect, corpus, label="reading", group=READ_GROUP)
     for done, (utterance, length) in enumerate(lengths, 1):
         if isinstance(length, str):
             excluded.append(f"{places[utterance.id]}: {length}")
@@ -129,8 +135,14 @@ def _read_all(corpus: Corpus, jobs: int, progress: StageProgress | None) -> _Vet
     return _Vetting(tuple(usable), samples / RATE, tuple(excluded))
 
 
-def _length_or_defect(utterance: Utterance) -> int | str:
-    """Samples of a recording, or why it cannot be used."""
+def length_or_defect(utterance: Utterance) -> int | str:
+    """Return the samples of a recording, or why it cannot be used.
+
+    Parameters
+    ----------
+    utterance : Utterance
+        The recording.
+    """
     try:
         audio = load_audio(utterance, RATE)
         prepare(np.asarray(audio, np.float32), RATE)
@@ -234,69 +246,6 @@ def digest_corpus(corpus: Corpus) -> CorpusDigest:
     return CorpusDigest(corpus.name, len(corpus), digest.hexdigest())
 
 
-ANONYMISING = {"mcadams": 70.0, "voicemask": 16.0, "vtln": 15.0, "xvector": 15.0, "dar": 14.0}
-"""Seconds of speech anonymised in a second on one core, as measured."""
-ANONYMISING_OTHERS = 4.0
-"""The same for methods that were not measured."""
-EMBEDDING = 45.0
-"""Seconds of speech embedded in a second on one core."""
-RECOGNISING = 30.0
-"""Seconds of speech recognised in a second on one core."""
-ATTACKING = 20.0
-"""Seconds of one attack and its measures."""
-
-
-def plan_lines(study: Study, folder: Path, *, cores: int = 2) -> Iterator[str]:
-    """Generate the steps of an audit in order, and an estimate of its duration.
-
-    Parameters
-    ----------
-    study : Study
-        The study.
-    folder : Path
-        Folder of the audit; nothing is written.
-    cores : int, default 2
-        How many cores the estimate is for.
-    """
-    corpus = open_outside(study.corpus, folder)
-    others = None if study.train is None else SpeechSet.of(open_outside(study.train, folder))
-    trials = None if study.trials is None else read_trials(study.trials, corpus)
-    division = divide_speech(SpeechSet.of(corpus), others, seed=study.seed, trials=trials)
-    enrol, trial, train = division.enrol, division.trial, division.train
-    attacked_seconds = total_seconds(enrol.corpus) + total_seconds(trial.corpus)
-    train_seconds, enrol_seconds = total_seconds(train.corpus), total_seconds(enrol.corpus)
-    total = (attacked_seconds + train_seconds) / EMBEDDING
-    yield (
-        f"1. read {len(corpus):,} recordings of {len(corpus.speakers)} speakers; attack "
-        f"{len(trial.corpus.speakers)}, train on {len(train.corpus.speakers)} others"
-        + (f"; leave out {len(division.left_out):,}" if division.left_out else "")
-    )
-    for number, spec in enumerate(study.anonymiser_specs, 2):
-        speech = attacked_seconds + _most_draws(study) * (enrol_seconds + train_seconds)
-        speed = ANONYMISING.get(spec.method, ANONYMISING_OTHERS)
-        total += speech * (1 / speed + 1 / EMBEDDING)
-        total += len(study.attacks_on(spec)) * ATTACKING
-        total += min(study.utility.utterances, len(trial.corpus)) * 4 / RECOGNISING
-        yield (
-            f"{number}. {spec.label}: anonymise {speech / 60:.0f} min of speech, "
-            f"{counted(len(study.attacks_on(spec)), 'attack')}"
-        )
-    yield from _unmeasured_limits(study, len(enrol.corpus.speakers))
-    yield f"About {max(1, round(total / cores / 60))} min on {cores} cores, if nothing is done yet."
-
-
-def _unmeasured_limits(study: Study, n_speakers: int) -> Iterator[str]:
-    """Limits on populations that are not measured in this corpus."""
-    sizes = measured_populations(study, n_speakers)
-    for limit in study.parsed_limits:
-        if limit.population is not None and limit.population not in sizes:
-            listed = ", ".join(f"{size:,}" for size in sizes)
-            yield (
-                f"The limit {limit.text} will not hold: with {n_speakers:,} speakers no population "
-                f"of {limit.population:,} is measured, only {listed}."
-            )
-
-
 def total_seconds(corpus: Corpus) -> float:
     """Return the length of all recordings, without those that cannot be read.
 
@@ -312,10 +261,3 @@ def total_seconds(corpus: Corpus) -> float:
         except SottovoceError:
             continue
     return total
-
-
-def _most_draws(study: Study) -> int:
-    """How many times attackers anonymise their speech; 0 where none does."""
-    return max(
-        attack.settings.draws if attack.attacker.anonymises else 0 for attack in study.attacks
-    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from sottovoce.audit.not_tested import not_tested
 from sottovoce.audit.study import Study
 from sottovoce.audit.transcripts import slice_texts, text_traits
 from sottovoce.audit.utility import UtilityMeter, sample_utterances
+from sottovoce.core.engine import Engine, open_engine
 from sottovoce.core.files import write_text
 from sottovoce.core.locks import locked
 from sottovoce.core.records import Json, Record, to_json
@@ -67,6 +69,7 @@ def run_audit(
     folder: Path,
     *,
     jobs: int = 2,
+    engine: Engine | None = None,
     audio: bool = True,
     progress: StageProgress | None = None,
 ) -> AuditFindings:
@@ -79,7 +82,9 @@ def run_audit(
     folder : Path
         Where everything is written; steps that an interrupted run finished there are not repeated.
     jobs : int, default 2
-        How many recordings are processed at a time.
+        How many recordings are processed at a time, in threads.
+    engine : Engine, optional
+        What processes recordings; default the engine that the study names.
     audio : bool, default True
         Whether the report holds recordings.
     progress : StageProgress, optional
@@ -93,8 +98,12 @@ def run_audit(
     """
     study.check()
     check_audit_folder(folder)
-    with locked(folder):
-        run = _Run(study, folder, jobs, progress or (lambda stage, done, total: None))
+    with ExitStack() as stack:
+        stack.enter_context(locked(folder))
+        show = progress or (lambda stage, done, total: None)
+        if engine is None:
+            engine = stack.enter_context(open_engine(study.engine, jobs=jobs))
+        run = _Run(study, folder, engine, show)
         findings = run.findings()
         if run.trials is not None:
             write_trials(folder, run.trials)
@@ -105,16 +114,19 @@ def run_audit(
 class _Run:
     """A study in a folder: owns the speech, the embeddings and the attacks."""
 
-    def __init__(self, study: Study, folder: Path, jobs: int, progress: StageProgress) -> None:
+    def __init__(self, study: Study, folder: Path, engine: Engine, progress: StageProgress) -> None:
         self.study, self.folder, self.progress = study, folder, progress
         corpus = open_outside(study.corpus, folder)
         train = None if study.train is None else open_outside(study.train, folder)
-        self.cache = SpeechCache(folder, make_encoder(encoder_name(study.encoder)), jobs, progress)
+        encoder = make_encoder(encoder_name(study.encoder))
+        self.cache = SpeechCache(folder, encoder, progress=progress, engine=engine)
         self.steps = self.cache.steps
-        self.meter = UtilityMeter(study.utility.recogniser, confidence=study.interval, jobs=jobs)
-        self.vetted = vet(corpus, self.steps, jobs=jobs, progress=progress)
+        self.meter = UtilityMeter(
+            study.utility.recogniser, confidence=study.interval, engine=engine
+        )
+        self.vetted = vet(corpus, self.steps, engine=engine, progress=progress)
         self.vetted_train = (
-            None if train is None else vet(train, self.steps, jobs=jobs, progress=progress)
+            None if train is None else vet(train, self.steps, engine=engine, progress=progress)
         )
         train_speech = None if self.vetted_train is None else self.vetted_train.speech
         self.trials = (

@@ -36,6 +36,7 @@ from sottovoce.attack.speech import AnonymiserSpec
 from sottovoce.attack.text.traits import Split
 from sottovoce.attack.training import BEST, check_linkage_name
 from sottovoce.audit.limits import Limit
+from sottovoce.core.engine import LOCAL, EngineSettings
 from sottovoce.core.errors import UsageError
 from sottovoce.core.records import Json, JsonObject
 from sottovoce.corpus.formats import BUILTIN
@@ -235,6 +236,10 @@ class Study(_Strict):
     interval: float = Field(0.95, gt=0, lt=1)
     examples: int = Field(2, ge=0, le=3, description="Pairs of recordings in the report")
     seed: int = Field(0, ge=0)
+    engine: str = Field(
+        LOCAL,
+        description="Where the work is done: local, dask or tcp://HOST:PORT; changes no result",
+    )
 
     @field_validator("anonymisers", mode="before")
     @classmethod
@@ -359,6 +364,7 @@ class Study(_Strict):
         RECOGNISERS[self.utility.recogniser]
         for strategy in () if self.text is None else self.text.strategies:
             STRATEGIES[strategy]
+        EngineSettings(self.engine).check()
         if self.over == "utterance" and self.trials is not None:
             raise UsageError(
                 "over: utterance compares all pairs of recordings, and trials names pairs of its "
@@ -394,8 +400,8 @@ class Study(_Strict):
                 )
 
     def public_settings(self) -> JsonObject:
-        """Return the study as results quote it: without the folders of the corpora."""
-        content = cast("JsonObject", self.model_dump(mode="json"))
+        """Return the study as results quote it: without folders of the corpora and the engine."""
+        content = cast("JsonObject", self.model_dump(mode="json", exclude={"engine"}))
         for name in PATHS:
             *parents, last = name.split(".")
             group: Json = content

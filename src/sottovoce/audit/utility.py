@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 from typing import TypeVar
 
@@ -11,8 +12,8 @@ import numpy as np
 
 from sottovoce.asr.normalise import normalise
 from sottovoce.asr.recogniser import RECOGNISERS, Recogniser, make_recogniser, understands
+from sottovoce.core.engine import Engine, LocalEngine
 from sottovoce.core.errors import SottovoceError, TooFewError
-from sottovoce.core.parallel import map_ahead
 from sottovoce.core.types import Audio, Progress
 from sottovoce.corpus.audio import load_audio
 from sottovoce.corpus.utterance import Corpus, Utterance
@@ -35,6 +36,8 @@ from sottovoce.signal.world import find_f0
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+GROUP = 4
+"""Recordings that a worker of a cluster gets together."""
 MAX_RATED = 24
 """Recordings whose quality is estimated, at most: each costs half a second."""
 
@@ -78,20 +81,17 @@ class UtilityMeter:
     confidence : float
         Of the intervals, between 0 and 1.
     jobs : int, default 2
-        How many recordings are processed at a time.
+        How many recordings are processed at a time, in threads.
+    engine : Engine, optional
+        What processes recordings instead of threads of this process.
     """
 
-    def __init__(self, recogniser: str, *, confidence: float, jobs: int = 2) -> None:
+    def __init__(
+        self, recogniser: str, *, confidence: float, jobs: int = 2, engine: Engine | None = None
+    ) -> None:
         self.recogniser = recogniser
         self.confidence = confidence
-        self.jobs = jobs
-
-    @cached_property
-    def _loaded_recogniser(self) -> Recogniser | SottovoceError:
-        try:
-            return make_recogniser(self.recogniser)
-        except SottovoceError as error:
-            return error
+        self.engine: Engine = engine or LocalEngine(jobs)
 
     def availability(self) -> list[bool]:
         """Return whether recogniser and quality model are installed.
@@ -99,7 +99,7 @@ class UtilityMeter:
         Results depend on it: what could not be measured may be measured later.
         """
         return [
-            not isinstance(self._loaded_recogniser, SottovoceError),
+            not isinstance(_recogniser(self.recogniser), SottovoceError),
             find_spec(QUALITY_PACKAGE) is not None,
         ]
 
@@ -131,14 +131,11 @@ class UtilityMeter:
                 f"no transcripts in a language that {self.recogniser} understands ({languages}): "
                 "the word error rate was not measured"
             )
-        recogniser = self._loaded_recogniser
-        if isinstance(recogniser, SottovoceError):
-            return _not_measured(f"the word error rate was not measured: {recogniser}")
-
-        def count_errors(utterance: Utterance) -> WordErrors:
-            return _word_errors(utterance, recogniser)
-
-        errors = self._map(count_errors, transcribed, progress)
+        loaded = _recogniser(self.recogniser)
+        if isinstance(loaded, SottovoceError):
+            return _not_measured(f"the word error rate was not measured: {loaded}")
+        work = CountWordErrors(self.recogniser)
+        errors = self._map(work, transcribed, progress, "recognising")
         try:
             rate = word_error_rate(
                 errors,
@@ -176,15 +173,11 @@ class UtilityMeter:
             With a note in place of a value if the network is not installed.
         """
         try:
-            model = QualityModel()
+            _quality_model()
         except SottovoceError as error:
             return _not_measured(f"not estimated: {error}")
-
-        def rate(utterance: Utterance) -> float:
-            return model.overall(load_audio(utterance, RATE))
-
         rated = utterances[:: -(-len(utterances) // MAX_RATED)]
-        values = self._map(rate, rated, progress)
+        values = self._map(rate_quality, rated, progress, "rating")
         speakers = [utterance.speaker for utterance in rated]
         return self._average(values, speakers, model=QUALITY_MODEL)
 
@@ -205,16 +198,7 @@ class UtilityMeter:
         dict
             ``f0_correlation``, ``duration_ratio`` and ``loudness_difference_db``.
         """
-
-        def compare(pair: tuple[Utterance, Utterance]) -> tuple[float | None, float, float]:
-            original, anonymised = (load_audio(utterance, RATE) for utterance in pair)
-            return (
-                _pitch_correlation(original, anonymised),
-                duration_ratio(len(original), len(anonymised)),
-                loudness_difference(original, anonymised),
-            )
-
-        rows = self._map(compare, pairs, progress)
+        rows = self._map(compare_recordings, pairs, progress, "comparing")
         speakers = [original.speaker for original, _ in pairs]
         names = ("f0_correlation", "duration_ratio", "loudness_difference_db")
         return {
@@ -226,10 +210,11 @@ class UtilityMeter:
         function: Callable[[Item], Result],
         items: Sequence[Item],
         progress: Progress | None,
+        label: str,
     ) -> list[Result]:
         """Results in the order of the items."""
         results = []
-        pending = map_ahead(function, items, workers=self.jobs, ahead=4 * self.jobs)
+        pending = self.engine.map(function, items, label=label, group=GROUP)
         for done, (_, result) in enumerate(pending, 1):
             results.append(result)
             if progress:
@@ -254,10 +239,77 @@ def _not_measured(note: str) -> UtilityEstimate:
     return UtilityEstimate(None, note=note)
 
 
-def _word_errors(utterance: Utterance, recogniser: Recogniser) -> WordErrors:
-    recognised = recogniser.transcribe(load_audio(utterance, RATE), RATE)
-    language = utterance.language
-    return word_errors(normalise(utterance.transcript, language), normalise(recognised, language))
+@cache
+def _recogniser(name: str) -> Recogniser | SottovoceError:
+    """The recogniser, loaded once in a process, or why there is none."""
+    try:
+        return make_recogniser(name)
+    except SottovoceError as error:
+        return error
+
+
+@cache
+def _quality_model() -> QualityModel:
+    return QualityModel()
+
+
+@dataclass(frozen=True, slots=True)
+class CountWordErrors:
+    """Recognises a recording and compares it with its transcript, on any worker."""
+
+    recogniser: str
+
+    def __call__(self, utterance: Utterance) -> WordErrors:
+        """Return the errors of the recogniser.
+
+        Parameters
+        ----------
+        utterance : Utterance
+            A recording with a transcript.
+        """
+        recogniser = _recogniser(self.recogniser)
+        if isinstance(recogniser, SottovoceError):
+            raise recogniser
+        recognised = recogniser.transcribe(load_audio(utterance, RATE), RATE)
+        language = utterance.language
+        return word_errors(
+            normalise(utterance.transcript, language), normalise(recognised, language)
+        )
+
+
+def rate_quality(utterance: Utterance) -> float:
+    """Estimate how good a recording sounds.
+
+    Parameters
+    ----------
+    utterance : Utterance
+        The recording.
+    """
+    return _quality_model().overall(load_audio(utterance, RATE))
+
+
+def compare_recordings(
+    pair: tuple[Utterance, Utterance],
+) -> tuple[float | None, float, float]:
+    """Compare an anonymised recording with its original.
+
+    Parameters
+    ----------
+    pair : tuple of Utterance
+        Original and anonymised recording.
+
+    Returns
+    -------
+    tuple of float
+        Correlation of pitch (None with too little voiced speech), ratio of durations, and
+        difference of loudness in dB.
+    """
+    original, anonymised = (load_audio(utterance, RATE) for utterance in pair)
+    return (
+        _pitch_correlation(original, anonymised),
+        duration_ratio(len(original), len(anonymised)),
+        loudness_difference(original, anonymised),
+    )
 
 
 def _pitch_correlation(original: Audio, anonymised: Audio) -> float | None:

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from sottovoce.cli.engine_options import engine_of, engine_options
 from sottovoce.cli.options import JsonCommand, json_option, key_values, progress_bar, write_json
 from sottovoce.cli.secrets import Drawn, draw_secret, secret_options
 
 if TYPE_CHECKING:
     from sottovoce.anonymise.voice import MethodCard, VoiceAnonymiser
+    from sottovoce.core.engine import Engine
     from sottovoce.core.records import JsonObject
     from sottovoce.corpus import Corpus
 
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 @click.option("--speaker", metavar="NAME", help="Speaker of the file, or of all files of a folder.")
 @click.option("--split", help="Only utterances of this split, such as enrol or trial.")
 @click.option("--jobs", default=2, show_default=True, help="Recordings anonymised in parallel.")
+@engine_options
 @click.option("--skip-bad", is_flag=True, help="Leave out recordings that cannot be anonymised.")
 @click.option("--list", "listed", is_flag=True, help="Describe the methods and their settings.")
 @json_option
@@ -49,6 +52,9 @@ def command(
     speaker: str | None,
     split: str | None,
     jobs: int,
+    engine: str | None,
+    worker_memory: str | None,
+    scratch: Path | None,
     skip_bad: bool,
     listed: bool,
     json_to: str | None,
@@ -83,7 +89,8 @@ def command(
     if corpus is None:
         summary = _anonymise_file(source, target, anonymiser, drawn, speaker)
     else:
-        summary = _anonymise_corpus(corpus, target, anonymiser, drawn, rename, jobs, skip_bad)
+        with engine_of(engine, jobs, worker_memory, scratch) as opened:
+            summary = _anonymise_corpus(corpus, target, anonymiser, drawn, rename, opened, skip_bad)
     if json_to is not None:
         summary |= {"out": str(target), "reproducible_seed": drawn.secret.seed}
         write_json(summary | anonymiser.record(), json_to)
@@ -172,7 +179,7 @@ def _anonymise_corpus(
     method: VoiceAnonymiser,
     drawn: Drawn,
     rename: bool,
-    jobs: int,
+    engine: Engine,
     skip_bad: bool,
 ) -> JsonObject:
     from sottovoce.anonymise.voice.corpus import anonymise_corpus
@@ -186,7 +193,7 @@ def _anonymise_corpus(
             secret=drawn.secret,
             rename=rename,
             kaldi=kaldi,
-            jobs=jobs,
+            engine=engine,
             skip_bad=skip_bad,
             progress=progress,
             on_first_write=drawn.save,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 from click.core import ParameterSource
 
+from sottovoce.cli.engine_options import engine_of, engine_options
 from sottovoce.cli.options import (
     JsonCommand,
     json_option,
@@ -174,6 +175,7 @@ def _prepared_speech_options(command: Any) -> Any:
     help="How many times the attacker anonymises its enrolment and training speech.",
 )
 @click.option("--jobs", default=2, show_default=True, type=click.IntRange(min=1))
+@engine_options
 @seed_option
 @json_option
 def command(
@@ -199,6 +201,9 @@ def command(
     encoder: str,
     draws: int,
     jobs: int,
+    engine: str | None,
+    worker_memory: str | None,
+    scratch: Path | None,
     seed: int,
     json_to: str | None,
     **prepared: Path | None,
@@ -240,8 +245,9 @@ def command(
     spec = _attackers_anonymiser(anonymised, anonymiser, settings)
     inputs = _inputs(original, anonymised, train, trials, spec, similar, prepared, seed, map_path)
     _check_attributes(attributes, inputs.trial.corpus)
-    with stage_bar() as progress:
-        cache = SpeechCache(out, make_encoder(encoder_name(encoder)), jobs, progress)
+    with engine_of(engine, jobs, worker_memory, scratch) as opened, stage_bar() as progress:
+        network = make_encoder(encoder_name(encoder))
+        cache = SpeechCache(out, network, progress=progress, engine=opened)
         representation = encoder if encoder in REPRESENTATIONS else FROZEN
         attack_settings = AttackSettings(
             linkage, over, norm, seed=seed, encoder=representation, draws=draws

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sottovoce.cli.engine_options import engine_of, engine_options, engine_workers
 from sottovoce.cli.options import JsonCommand, json_option, stage_bar, write_json
 from sottovoce.core.errors import UsageError
 
@@ -68,6 +69,7 @@ class _CommandWithSubcommands(JsonCommand):
     "--set", "changes", multiple=True, metavar="NAME=VALUE", help="Set any value of the study."
 )
 @click.option("--jobs", default=2, show_default=True, type=click.IntRange(min=1))
+@engine_options
 @click.option("--no-audio", is_flag=True, help="No recordings in the report.")
 @click.option("--dry-run", is_flag=True, help="Print what would be done, and do nothing.")
 @click.option("--schema", is_flag=True, help="Print the JSON schema of a study.")
@@ -82,6 +84,9 @@ def command(
     attackers: tuple[str, ...],
     changes: tuple[str, ...],
     jobs: int,
+    engine: str | None,
+    worker_memory: str | None,
+    scratch: Path | None,
     no_audio: bool,
     dry_run: bool,
     schema: bool,
@@ -105,12 +110,16 @@ def command(
     study = _read_study(study_file, values, changes)
     folder = out or Path("audit")
     if dry_run:
-        _print_plan(study, folder, json_to)
+        workers = engine_workers(engine or study.engine, jobs)
+        _print_plan(study, folder, workers, json_to)
         return None
     from sottovoce.audit.run import run_audit
 
-    with stage_bar() as progress:
-        findings = run_audit(study, folder, jobs=jobs, audio=not no_audio, progress=progress)
+    with (
+        engine_of(engine or study.engine, jobs, worker_memory, scratch) as opened,
+        stage_bar() as progress,
+    ):
+        findings = run_audit(study, folder, engine=opened, audio=not no_audio, progress=progress)
     if json_to is not None:
         write_json(findings.to_dict(), json_to)
     if json_to != "-":
@@ -134,10 +143,10 @@ def _read_study(path: str | None, values: dict[str, Json], changes: tuple[str, .
     return read_study(None if path is None else Path(path), replaced)
 
 
-def _print_plan(study: Study, folder: Path, json_to: str | None) -> None:
-    from sottovoce.audit.corpora import plan_lines
+def _print_plan(study: Study, folder: Path, workers: int, json_to: str | None) -> None:
+    from sottovoce.audit.cost import plan_lines
 
-    lines = list(plan_lines(study, folder))
+    lines = list(plan_lines(study, folder, workers=workers))
     if json_to is not None:
         write_json({"plan": lines}, json_to)
     if json_to != "-":

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from sottovoce.cli.engine_options import engine_of, engine_options
 from sottovoce.cli.options import JsonCommand, json_option, progress_bar, provenance, write_json
 
 
@@ -23,6 +24,7 @@ from sottovoce.cli.options import JsonCommand, json_option, progress_bar, proven
 @click.option("--vad/--no-vad", default=False, show_default=True, help="Remove pauses first.")
 @click.option("--split", help="Only utterances of this split, such as enrol or trial.")
 @click.option("--jobs", default=2, show_default=True, help="Recordings embedded at the same time.")
+@engine_options
 @click.option("--skip-bad", is_flag=True, help="Leave out recordings that cannot be embedded.")
 @click.option(
     "--list", "list_encoders", is_flag=True, help="List encoders with origin and licence."
@@ -36,6 +38,9 @@ def command(
     vad: bool,
     split: str | None,
     jobs: int,
+    engine: str | None,
+    worker_memory: str | None,
+    scratch: Path | None,
     skip_bad: bool,
     list_encoders: bool,
     json_to: str | None,
@@ -71,9 +76,12 @@ def command(
         recordings = recordings.select(split=split)
         if not len(recordings):
             raise click.UsageError(f"--split {split}: the corpus has {', '.join(splits) or 'none'}")
-    with progress_bar("embedding") as progress:
+    with (
+        engine_of(engine, jobs, worker_memory, scratch) as opened,
+        progress_bar("embedding") as progress,
+    ):
         summary = embed_corpus(
-            recordings, network, target, jobs=jobs, skip_bad=skip_bad, progress=progress
+            recordings, network, target, engine=opened, skip_bad=skip_bad, progress=progress
         )
     for line in summary.bad:
         click.echo(f"left out {line}", err=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from sottovoce.cli.conditions import condition_options, measure_conditions, request
+from sottovoce.cli.engine_options import engine_of, engine_options
 from sottovoce.cli.measure_options import chosen_measures, operating_point_options
 from sottovoce.cli.options import (
     JsonCommand,
@@ -40,6 +41,8 @@ from sottovoce.cli.options import (
 @only_option
 @operating_point_options
 @interval_options
+@click.option("--jobs", default=1, show_default=True, help="Parts of a large set read together.")
+@engine_options
 @json_option
 def command(
     scores: Path | None,
@@ -58,6 +61,10 @@ def command(
     no_interval: bool,
     resamples: int | None,
     seed: int,
+    jobs: int,
+    engine: str | None,
+    worker_memory: str | None,
+    scratch: Path | None,
     json_to: str | None,
 ) -> None:
     """Every score measure of SCORES with interval, chance level and direction.
@@ -68,7 +75,7 @@ def command(
     """
     from sottovoce.measure import measure_scores
     from sottovoce.measure.readers import read_scores
-    from sottovoce.measure.scores import example_scores
+    from sottovoce.measure.scores import example_scores, with_engine
 
     if (scores is None) == (not example):
         raise click.UsageError("name one score file, or --example for the built-in scores")
@@ -87,7 +94,11 @@ def command(
     source = (
         example_scores() if scores is None else read_scores(scores, trials=trials, utt2spk=utt2spk)
     )
-    with progress_bar("resampling") as progress:
+    with (
+        engine_of(engine, jobs, worker_memory, scratch) as opened,
+        progress_bar("resampling") as progress,
+    ):
+        source = with_engine(source, opened)
         summary = measure_scores(
             source,
             interval=confidence,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
+from sottovoce.cli.engine_options import engine_of, engine_options
 from sottovoce.cli.linkage import kaldi_options, linkage_from_options, linkage_options
 from sottovoce.cli.options import (
     JsonCommand,
@@ -54,6 +55,8 @@ if TYPE_CHECKING:
 )
 @click.option("--literal", is_flag=True, help="Follow the published protocol with its 5 draws.")
 @confidence_options
+@click.option("--jobs", default=1, show_default=True, help="Parts of the scores counted together.")
+@engine_options
 @kaldi_options
 @figures_option
 @linkage_options
@@ -73,6 +76,10 @@ def command(
     interval: float,
     no_interval: bool,
     seed: int,
+    jobs: int,
+    engine: str | None,
+    worker_memory: str | None,
+    scratch: Path | None,
     utt2spk: Path | None,
     scp_root: Path | None,
     figures: Path | None,
@@ -116,9 +123,14 @@ def command(
             "name --enrol and --trial, or --attack and the folder of an attack",
             code="missing-option",
         )
-    with stage_bar() as progress:
+    with engine_of(engine, jobs, worker_memory, scratch) as opened, stage_bar() as progress:
         result = reidentify(
-            inputs.enrol, inputs.trial, inputs.linkage, settings=settings, progress=progress
+            inputs.enrol,
+            inputs.trial,
+            inputs.linkage,
+            settings=settings,
+            progress=progress,
+            engine=opened,
         )
     result = replace(result, notes=(*result.notes, *inputs.notes))
     if figures is not None:

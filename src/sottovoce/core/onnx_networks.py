@@ -1,15 +1,21 @@
-"""Networks in ONNX form: their file is verified by its SHA-256, and they run on one thread."""
+"""Networks in ONNX form: their file is verified by its SHA-256, and they run on one thread.
+
+To another process a network goes as the name and SHA-256 of its file, which is loaded there once.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+import sottovoce
 from sottovoce.core.errors import InputError, first_line
 
 
@@ -102,4 +108,37 @@ def load_network(path: Path) -> OnnxNetwork:
     except Exception as error:
         reason = first_line(error)
         raise InputError(f"{path}: not a usable ONNX network ({reason})", code="damaged") from None
-    return session
+    return _NetworkOfFile(path, session)
+
+
+class _NetworkOfFile:
+    """A session of onnxruntime that is pickled as the name of its file."""
+
+    def __init__(self, path: Path, session: OnnxNetwork) -> None:
+        self._path = path
+        self.get_inputs = session.get_inputs
+        self.run = session.run
+
+    def __reduce__(self) -> tuple[Callable[..., OnnxNetwork], tuple[str, bool, str]]:
+        path, package = self._path.absolute(), _package()
+        shipped = path.is_relative_to(package)
+        name = str(path.relative_to(package) if shipped else path)
+        status = path.stat()
+        return _load_again, (name, shipped, _known_sha256(path, status.st_size, status.st_mtime_ns))
+
+
+def _package() -> Path:
+    return Path(os.path.dirname(os.path.abspath(sottovoce.__file__)))
+
+
+@lru_cache(maxsize=16)
+def _known_sha256(path: Path, size: int, modified: int) -> str:
+    return checked_sha256(path)
+
+
+@lru_cache(maxsize=8)
+def _load_again(name: str, shipped: bool, sha256: str) -> OnnxNetwork:
+    """Load the same network in another process, where the package may be in another folder."""
+    path = _package() / name if shipped else Path(name)
+    checked_sha256(path, sha256)
+    return load_network(path)

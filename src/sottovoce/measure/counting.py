@@ -190,6 +190,65 @@ class CellCounter:
         self._at[hit] += np.searchsorted(collected, self._cuts[hit], side="right") - left[hit]
 
 
+class CellCounts:
+    """Counts in the cells made by some cuts that add; pickled as whole numbers.
+
+    Parameters
+    ----------
+    cuts : array of float64, k
+        Rising.
+    dtype : dtype
+        Of the scores, float32 or float64.
+    """
+
+    def __init__(self, cuts: NDArray[np.float64], dtype: np.dtype[np.floating]) -> None:
+        self._cuts, self._dtype = cuts, dtype
+        self._counter: CellCounter | None = None
+        self._cells: NDArray[np.int64] | None = None
+
+    def __getstate__(self) -> dict[str, object]:
+        empty = self._counter is None and self._cells is None
+        return {
+            "_cuts": self._cuts,
+            "_dtype": self._dtype,
+            "_counter": None,
+            "_cells": None if empty else self.cells(),
+        }
+
+    def count(self, scores: RealArray) -> None:
+        """Count some more scores.
+
+        Parameters
+        ----------
+        scores : array
+            In any order; refused if not finite.
+        """
+        if self._counter is None:
+            self._counter = CellCounter(self._cuts, self._dtype)
+        self._counter.add(scores)
+
+    def add(self, other: CellCounts) -> None:
+        """Add counts on the same cuts.
+
+        Parameters
+        ----------
+        other : CellCounts
+            Of other scores.
+        """
+        if other._counter is not None or other._cells is not None:
+            mine = 0 if self._cells is None else self._cells
+            self._cells = mine + other.cells()
+
+    def cells(self) -> NDArray[np.int64]:
+        """Counts of all scores so far in each cell."""
+        cells = np.zeros(2 * len(self._cuts) + 1, np.int64)
+        if self._cells is not None:
+            cells += self._cells
+        if self._counter is not None:
+            cells += self._counter.cells()
+        return cells
+
+
 def _rounded_up(cuts: NDArray[np.float64], dtype: np.dtype[np.floating]) -> RealArray:
     """Round cuts up to ``dtype``: s >= cut is the same question before and after for such an s.
 

@@ -15,6 +15,9 @@ everybody. (The mean over draws of an EER is not quite the EER of the mean ROC; 
 
 from __future__ import annotations
 
+from copy import copy
+from typing import Self
+
 import numpy as np
 import scipy
 from numpy.typing import NDArray
@@ -23,7 +26,7 @@ from sottovoce.core.errors import TooFewError
 from sottovoce.core.types import FloatArray, IntArray, Vectors
 from sottovoce.findings import OpenSetPoint
 from sottovoce.measure.calibration import oracle_blocks
-from sottovoce.measure.counting import CellCounter, count_on, make_cuts
+from sottovoce.measure.counting import CellCounts, count_on, make_cuts
 from sottovoce.measure.linkability import d_sys_of
 from sottovoce.measure.population import Standing
 from sottovoce.measure.tally import Tally
@@ -262,15 +265,37 @@ class Counter:
         self.core = core
         self.edges = edges
         self.cuts = make_cuts(mated) if edges is None else edges[1:-1]
-        self._everybody = CellCounter(self.cuts, mated.dtype)
-        self._inside = CellCounter(self.cuts, mated.dtype)
+        self._everybody, self._inside = self._fresh_counts()
+
+    def _fresh_counts(self) -> tuple[CellCounts, CellCounts]:
+        return (
+            CellCounts(self.cuts, self.mated.dtype),
+            CellCounts(self.cuts, self.mated.dtype),
+        )
 
     def __call__(self, scores: Vectors, first: int) -> None:
         """Count a block; the place-holders of true speakers lie below every cut."""
-        self._everybody.add(scores.ravel())
+        self._everybody.count(scores.ravel())
         here = self.core[(self.core >= first) & (self.core < first + scores.shape[1])] - first
         if len(here):
-            self._inside.add(scores[:, here].ravel())
+            self._inside.count(scores[:, here].ravel())
+
+    def empty(self) -> Self:
+        """Return a counter on the same cuts that has counted nothing."""
+        part = copy(self)
+        part._everybody, part._inside = self._fresh_counts()
+        return part
+
+    def add(self, part: Self) -> None:
+        """Add what was counted in a part of the scores.
+
+        Parameters
+        ----------
+        part : Counter
+            On the same cuts.
+        """
+        self._everybody.add(part._everybody)
+        self._inside.add(part._inside)
 
     def tally(self, share: float = 1.0) -> Tally:
         """Return the tally of the core and a share of all others.

@@ -12,6 +12,7 @@ import numpy as np
 
 from sottovoce.core.errors import InputError
 from sottovoce.core.types import FloatArray, IntArray, Vectors
+from sottovoce.measure import population
 from sottovoce.measure.counting import CellCounter, count_on, make_cuts
 from sottovoce.measure.isolation import LITERAL_DRAWS
 from sottovoce.measure.population import Scoring
@@ -57,11 +58,11 @@ def literal_populations(
     cuts = make_cuts(mated)
     linked = np.zeros((len(scoring.speakers), len(sizes)))
     counters = [[CellCounter(cuts, mated.dtype) for _ in sizes] for _ in range(LITERAL_DRAWS)]
-    for first, rows, scores in scoring.blocks():
-        if first or scores.shape[1] < len(scoring.means):
-            raise InputError(
-                "the literal protocol needs all models at once; leave it out", code="unsupported"
-            )
+    if len(scoring.means) > population.MODELS:
+        raise InputError(
+            "the literal protocol needs all models at once; leave it out", code="unsupported"
+        )
+    for rows, scores in scoring.against_all():
         true = scoring.speakers[rows]
         for draw_counters in counters:
             others = _shuffled_others(scores, true, rng)

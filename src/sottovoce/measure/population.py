@@ -7,11 +7,13 @@ others score above or equal to the true speaker, two whole numbers a trial.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.core.engine import HERE, Engine, SharedArray
 from sottovoce.core.errors import InputError, TooFewError
 from sottovoce.core.types import IntArray, Progress, Vectors
 from sottovoce.speaker import Embeddings, LinkageFunction, recentred
@@ -20,16 +22,41 @@ from sottovoce.speaker.averages import enrolment_models, refuse_cancelled
 LOWEST = np.finfo(np.float32).min
 """Put in place of the score of the true speaker: below all others."""
 
-Visit = Callable[[Vectors, int], None]
-"""Shown a block of scores and the number of its first model.
-
-In place of the scores of true speakers it holds :data:`LOWEST`.
-"""
-
 MODELS = 1 << 16
 """Enrolment models multiplied at a time."""
 TRIALS = 256
 """Trials multiplied at a time: thick enough for the product to run at full speed."""
+PART = 4
+"""Blocks of trials that are counted together, against one block of models."""
+BLOCK_MEMORY = 700_000_000
+"""Bytes that a worker of a cluster needs for such a part."""
+
+
+class Visitor(Protocol):
+    """Counts blocks of scores in some way that adds."""
+
+    def __call__(self, scores: Vectors, first: int) -> None:
+        """Take a block of scores into account.
+
+        Parameters
+        ----------
+        scores : array of float32, trials × models
+            With :data:`LOWEST` in place of the scores of true speakers.
+        first : int
+            Number of the first model.
+        """
+
+    def empty(self) -> Self:
+        """Return a visitor of the same kind that has seen nothing, for a part of the scores."""
+
+    def add(self, part: Self) -> None:
+        """Take over what a visitor of a part has counted.
+
+        Parameters
+        ----------
+        part : Visitor
+            Made by :meth:`empty`.
+        """
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -235,34 +262,20 @@ class Scoring:
         which : slice or array of int
             Numbers of the speakers.
         """
-        counts = self.counts if isinstance(self.counts, int) else self.counts[which]
-        return self.linkage.enrol(self.means[which], counts)
+        return prepare_models(self.linkage, self.means, self.counts, which)
 
-    def blocks(self, progress: Progress | None = None) -> Iterator[tuple[int, slice, Vectors]]:
-        """Go through all scores.
-
-        Parameters
-        ----------
-        progress : callable, optional
-            Called with the blocks done and to do.
+    def against_all(self) -> Iterator[tuple[slice, Vectors]]:
+        """Score blocks of trials against all models at once, which must fit into memory.
 
         Yields
         ------
-        tuple of int, slice and array of float32
-            Number of the first model, rows of trials, and their scores (trials × models) in a
-            buffer that the next block overwrites.
+        tuple of slice and array of float32
+            Rows of trials and their scores (trials × models).
         """
-        done, total = 0, -(-len(self.means) // MODELS) * -(-len(self.trials) // TRIALS)
-        for first in range(0, len(self.means), MODELS):
-            models = self.models(slice(first, min(first + MODELS, len(self.means))))
-            buffer = np.empty((min(TRIALS, len(self.trials)), len(models)), np.float32)
-            for start in range(0, len(self.trials), TRIALS):
-                part = self.trials[start : start + TRIALS]
-                rows = slice(start, start + len(part))
-                yield first, rows, np.matmul(part, models.T, out=buffer[: len(part)])
-                done += 1
-                if progress:
-                    progress(done, total)
+        models = self.models(slice(None))
+        for start in range(0, len(self.trials), TRIALS):
+            part = self.trials[start : start + TRIALS]
+            yield slice(start, start + len(part)), part @ models.T
 
     def rounding(self) -> Vectors:
         """How far apart equal scores of each trial may come out of a product in float32.
@@ -287,12 +300,139 @@ class Scoring:
         return scores
 
 
+def prepare_models(
+    linkage: LinkageFunction, means: Vectors, counts: IntArray | int, which: slice | IntArray
+) -> Vectors:
+    """Prepare the enrolment models of some speakers for a product with trials.
+
+    Parameters
+    ----------
+    linkage : LinkageFunction
+        What turns a model and a trial into a score.
+    means : array of float32, speakers × d
+        Mean vectors of all speakers.
+    counts : array of int or int
+        Vectors behind each mean, or behind all.
+    which : slice or array of int
+        Numbers of the speakers.
+    """
+    chosen = counts if isinstance(counts, int) else counts[which]
+    return linkage.enrol(means[which], chosen)
+
+
+@dataclass(slots=True, eq=False)
+class StandingOfPart:
+    """What was counted in a part of the scores."""
+
+    rows: slice
+    """Trials of the part."""
+    above: IntArray
+    not_below: IntArray
+    core_above: IntArray
+    core_not_below: IntArray
+    low: float
+    high: float
+    visitor: Visitor | None
+
+
+@dataclass(slots=True, eq=False)
+class CountStanding:
+    """Counts who scores above the true speaker in a part of the scores, on any worker."""
+
+    means: SharedArray
+    trials: SharedArray
+    counts: IntArray | int
+    linkage: LinkageFunction
+    speakers: IntArray
+    true_scores: Vectors
+    margin: Vectors
+    core: IntArray
+    """Sorted."""
+    visitor: Visitor | None
+    _prepared: tuple[int, Vectors] | None = field(default=None, repr=False)
+    """Number of the first model of the block prepared last, and the block."""
+
+    def parts(self) -> list[tuple[int, int]]:
+        """First model and first trial of each part."""
+        models, trials = len(self.means.array), len(self.trials.array)
+        return [
+            (first, start)
+            for first in range(0, models, MODELS)
+            for start in range(0, trials, PART * TRIALS)
+        ]
+
+    def __call__(self, part: tuple[int, int]) -> StandingOfPart:
+        """Count one part.
+
+        Parameters
+        ----------
+        part : tuple of int
+            First model and first trial.
+        """
+        first, start = part
+        models = self._models(first)
+        stop = min(start + PART * TRIALS, len(self.trials.array))
+        above, not_below, core_above, core_not_below = np.zeros((4, stop - start), np.int64)
+        counted = StandingOfPart(
+            slice(start, stop),
+            above,
+            not_below,
+            core_above,
+            core_not_below,
+            low=np.inf,
+            high=-np.inf,
+            visitor=None if self.visitor is None else self.visitor.empty(),
+        )
+        buffer = np.empty((min(TRIALS, stop - start), len(models)), np.float32)
+        for begin in range(start, stop, TRIALS):
+            rows = slice(begin, min(begin + TRIALS, stop))
+            trials = self.trials.array[rows]
+            scores = np.matmul(trials, models.T, out=buffer[: len(trials)])
+            self._count(scores, first, rows, counted)
+        return counted
+
+    def _models(self, first: int) -> Vectors:
+        prepared = self._prepared
+        if prepared is None or prepared[0] != first:
+            which = slice(first, min(first + MODELS, len(self.means.array)))
+            models = prepare_models(self.linkage, self.means.array, self.counts, which)
+            prepared = self._prepared = (first, models)
+        return prepared[1]
+
+    def _count(self, scores: Vectors, first: int, rows: slice, counted: StandingOfPart) -> None:
+        """Count a block; scores that rounding alone tells apart from the true one become equal."""
+        counted.low = min(counted.low, float(scores.min()))
+        counted.high = max(counted.high, float(scores.max()))
+        true = self.speakers[rows] - first
+        here = np.flatnonzero((true >= 0) & (true < scores.shape[1]))
+        scores[here, true[here]] = LOWEST
+        here_true = self.true_scores[rows]
+        higher, lower = here_true + self.margin[rows], here_true - self.margin[rows]
+        more = count_rows(np.greater, scores, higher)
+        as_high = count_rows(np.greater_equal, scores, lower)
+        inside_rows = slice(rows.start - counted.rows.start, rows.stop - counted.rows.start)
+        counted.above[inside_rows] = more
+        counted.not_below[inside_rows] = as_high
+        for i in np.flatnonzero(as_high > more):  # what rounding alone tells apart is a tie
+            tied = (scores[i] >= lower[i]) & (scores[i] <= higher[i])
+            scores[i, tied] = here_true[i]
+        core = self.core
+        inside = core[(core >= first) & (core < first + scores.shape[1])] - first
+        if len(inside):
+            part = np.ascontiguousarray(scores[:, inside])
+            counted.core_above[inside_rows] = count_rows(np.greater, part, higher)
+            counted.core_not_below[inside_rows] = count_rows(np.greater_equal, part, lower)
+        if counted.visitor is not None:
+            counted.visitor(scores, first)
+
+
 def stand(
     scoring: Scoring,
     *,
     core: IntArray | None = None,
-    visit: Visit | None = None,
+    visit: Visitor | None = None,
     progress: Progress | None = None,
+    engine: Engine = HERE,
 ) -> Standing:
     """Count, for each trial, the others who score above and equal to the true speaker.
 
@@ -302,37 +442,41 @@ def stand(
         All scores; memory holds one block at a time.
     core : array of int, optional
         Enrolled speakers who are in every population.
-    visit : callable, optional
-        Shown each block of scores (trials × models).
+    visit : Visitor, optional
+        Counts each block of scores too.
     progress : callable, optional
-        Called with the blocks done and to do.
+        Called with the parts done and to do.
+    engine : Engine, optional
+        What counts parts of the scores; default this thread. Counts are whole numbers, so they are
+        the same on any engine.
     """
     core = np.empty(0, np.int64) if core is None else np.sort(core)
     true_scores = scoring.true_scores()
-    margin = scoring.rounding()
+    work = CountStanding(
+        engine.share(scoring.means),
+        engine.share(scoring.trials),
+        scoring.counts,
+        scoring.linkage,
+        scoring.speakers,
+        true_scores,
+        scoring.rounding(),
+        core,
+        None if visit is None else visit.empty(),
+    )
     above, not_below, core_above, core_not_below = np.zeros((4, len(true_scores)), np.int64)
     low, high = np.inf, -np.inf
-    for first, rows, scores in scoring.blocks(progress):
-        low, high = min(low, float(scores.min())), max(high, float(scores.max()))
-        true = scoring.speakers[rows] - first
-        here = np.flatnonzero((true >= 0) & (true < scores.shape[1]))
-        scores[here, true[here]] = LOWEST
-        here_true = true_scores[rows]
-        higher, lower = here_true + margin[rows], here_true - margin[rows]
-        more = count_rows(np.greater, scores, higher)
-        as_high = count_rows(np.greater_equal, scores, lower)
-        above[rows] += more
-        not_below[rows] += as_high
-        for i in np.flatnonzero(as_high > more):  # what rounding alone tells apart is a tie
-            tied = (scores[i] >= lower[i]) & (scores[i] <= higher[i])
-            scores[i, tied] = here_true[i]
-        inside = core[(core >= first) & (core < first + scores.shape[1])] - first
-        if len(inside):
-            part = np.ascontiguousarray(scores[:, inside])
-            core_above[rows] += count_rows(np.greater, part, higher)
-            core_not_below[rows] += count_rows(np.greater_equal, part, lower)
-        if visit is not None:
-            visit(scores, first)
+    parts = work.parts()
+    counted = engine.map(work, parts, label="comparing voices", memory=BLOCK_MEMORY)
+    for done, (_, part) in enumerate(counted, 1):
+        above[part.rows] += part.above
+        not_below[part.rows] += part.not_below
+        core_above[part.rows] += part.core_above
+        core_not_below[part.rows] += part.core_not_below
+        low, high = min(low, part.low), max(high, part.high)
+        if visit is not None and part.visitor is not None:
+            visit.add(part.visitor)
+        if progress:
+            progress(done, len(parts))
     return Standing(
         scoring.speakers,
         above,

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from sottovoce.core.engine import HERE, Engine
 from sottovoce.core.errors import InputError, TooFewError, first_few
 from sottovoce.core.types import FloatArray, Progress, StageProgress
 from sottovoce.findings import (
@@ -70,6 +71,7 @@ def reidentify(
     *,
     settings: ReidentificationSettings | None = None,
     progress: StageProgress | None = None,
+    engine: Engine = HERE,
 ) -> Reidentification:
     """Measure the risk that speakers of the trials are found again among those enrolled.
 
@@ -88,6 +90,8 @@ def reidentify(
         Conversation lengths, population sizes and so on.
     progress : callable, optional
         Called with the name of the stage, the steps done and the steps to do.
+    engine : Engine, optional
+        What compares voices; default this thread. The result is the same on any engine.
 
     Raises
     ------
@@ -98,7 +102,7 @@ def reidentify(
     linkage = linkage or Cosine()
     check_dimensions(enrol, trial)
     settings.check()
-    study = _Study(enrol, trial, linkage, settings)
+    study = _Study(enrol, trial, linkage, settings, engine)
     study.notes += _shared_recordings(enrol, trial)
     sizes = settings.check_populations(len(enrol.names), len(trial.names))
     reasons = []
@@ -144,9 +148,10 @@ class _Study:
         trial: Embeddings,
         linkage: LinkageFunction,
         settings: ReidentificationSettings,
+        engine: Engine,
     ) -> None:
         self.enrol, self.trial, self.linkage = enrol, trial, linkage
-        self.settings = settings
+        self.settings, self.engine = settings, engine
         self.curves: dict[str, list[CurvePoint]] = {name: [] for name in Reidentification.CURVES}
         self.by_size: list[LinkabilityBySize] = []
         self.open_set: list[OpenSetPoint] = []
@@ -199,6 +204,7 @@ class _Study:
             core=core if settings.core else None,
             visit=counter,
             progress=_stage(progress, f"scores, L = {length}"),
+            engine=self.engine,
         )
         self.tested[length] = len(core)
         self._identification(standing, length, sizes)
@@ -208,7 +214,7 @@ class _Study:
             rates = outcome.rocch_eer.mean(axis=0)
             self._literal_linkability(outcome.linked, scoring, length, sizes)
         self._verification(scoring, rates, length, sizes, interval_rng)
-        self.open_set += _open_set(scoring, counter, standing, sizes, length)
+        self.open_set += _open_set(scoring, counter, standing, sizes, length, self.engine)
         self.speakers += speaker_risks(standing, self.enrol, length)
         try:
             self._singling_out(length, predicate_rng, _stage(progress, f"predicates, L = {length}"))
@@ -346,7 +352,7 @@ class _Study:
                 "have fewer than two conversations"
             )
         study = PredicateStudy(known, unknown, tests, self.linkage, self.settings, rng)
-        isolated = study.isolations(progress)
+        isolated = study.isolations(progress, self.engine)
         for i, size in enumerate(study.sizes):
             self._add(
                 "singling_out",
@@ -371,14 +377,19 @@ def _stage(progress: StageProgress | None, name: str) -> Progress | None:
 
 
 def _open_set(
-    scoring: Scoring, counter: Counter, standing: Standing, sizes: Sequence[int], length: int
+    scoring: Scoring,
+    counter: Counter,
+    standing: Standing,
+    sizes: Sequence[int],
+    length: int,
+    engine: Engine,
 ) -> list[OpenSetPoint]:
     """The open-set curve; D_sys needs a second pass, on the bins of the range now known."""
     binned = None
     if len(standing.true_scores) >= MIN_MATED and standing.low < standing.high:
         edges = make_edges(standing.low, standing.high, default_bins(len(standing.true_scores)))
         binned = Counter(counter.mated, counter.core, edges=edges)
-        stand(scoring, visit=binned)
+        stand(scoring, visit=binned, engine=engine)
     core = len(counter.core)
     grown = sorted({core, *(size for size in sizes if size > core)})
     return open_set(counter, binned, grown, standing.models, length)

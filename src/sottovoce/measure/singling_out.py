@@ -13,12 +13,15 @@ calibration score (with K < 10 vectors of the enrolled speaker: the (K−1)-th a
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.core.engine import HERE, Engine, SharedArray
 from sottovoce.core.errors import TooFewError
-from sottovoce.core.types import IntArray, Progress
+from sottovoce.core.types import IntArray, Progress, Vectors
 from sottovoce.measure.isolation import (
     LITERAL_DRAWS,
     VECTORS,
@@ -31,6 +34,8 @@ from sottovoce.measure.population import Conversations, enrolment_numbers
 from sottovoce.measure.reidentification_settings import ReidentificationSettings
 from sottovoce.speaker import Embeddings, LinkageFunction, recentred
 
+PREDICATES = 64
+"""Predicates that are tried together."""
 CHANCE = math.exp(-1)
 """Singling Out of a random predicate in a large population."""
 
@@ -128,27 +133,35 @@ class PredicateStudy:
         self.draws = Draws.make(len(speakers), len(self.chosen), draws, rng)
         self.outcome = literal if settings.literal else isolations
 
-    def isolations(self, progress: Progress | None) -> NDArray[np.float64]:
+    def isolations(self, progress: Progress | None, engine: Engine = HERE) -> NDArray[np.float64]:
         """Compute the share of isolations.
 
         Parameters
         ----------
         progress : callable or None
             Called with the predicates done and to do.
+        engine : Engine, optional
+            What tries the predicates; default this thread.
 
         Returns
         -------
         array of float64, predicates × sizes
         """
         shares = np.empty((len(self.chosen), len(self.sizes)))
-        for start in range(0, len(self.chosen), 64):
-            scores = self.models[start : start + 64] @ self.tests.T
-            for i, row in enumerate(scores, start=start):
-                true = int(self.chosen[i])
-                by_draw = self.outcome(row, self.vectors, true, i, self.draws, self.sizes)
-                shares[i] = by_draw.mean(axis=0)
-                if progress:
-                    progress(i + 1, len(self.chosen))
+        work = TryPredicates(
+            engine.share(self.models),
+            engine.share(self.tests),
+            self.chosen,
+            self.vectors,
+            self.draws,
+            self.sizes,
+            self.outcome,
+        )
+        starts = range(0, len(self.chosen), PREDICATES)
+        for start, part in engine.map(work, starts, label="trying predicates"):
+            shares[start : start + len(part)] = part
+            if progress:
+                progress(start + len(part), len(self.chosen))
         return shares
 
     def no_evidence(self, size: int) -> float:
@@ -163,6 +176,40 @@ class PredicateStudy:
         kept, weights = np.unique(self.vectors.counts[self.chosen] - 1, return_counts=True)
         levels = [no_evidence(size, int(k), each) for k in kept]
         return float(np.average(levels, weights=weights))
+
+
+Outcome = Callable[[Vectors, TestVectors, int, int, Draws, list[int]], NDArray[np.float64]]
+"""Tells in which random populations of each size a predicate isolates somebody."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TryPredicates:
+    """Tries some predicates on random populations, on any worker."""
+
+    models: SharedArray
+    tests: SharedArray
+    chosen: IntArray
+    vectors: TestVectors
+    draws: Draws
+    sizes: list[int]
+    outcome: Outcome
+
+    def __call__(self, start: int) -> NDArray[np.float64]:
+        """Return the share of isolations of each predicate by size.
+
+        Parameters
+        ----------
+        start : int
+            Number of the first predicate; as many as :data:`PREDICATES` are tried.
+        """
+        scores = self.models.array[start : start + PREDICATES] @ self.tests.array.T
+        shares = np.empty((len(scores), len(self.sizes)))
+        for i, row in enumerate(scores):
+            number = start + i
+            true = int(self.chosen[number])
+            by_draw = self.outcome(row, self.vectors, true, number, self.draws, self.sizes)
+            shares[i] = by_draw.mean(axis=0)
+        return shares
 
 
 def _predicates(

@@ -26,7 +26,7 @@ from sottovoce.core.errors import InputError
 from sottovoce.core.types import RealArray
 from sottovoce.measure.costs import Cost, cost
 from sottovoce.measure.counting import CellCounter, count_on, cut_and_count, make_cuts, make_edges
-from sottovoce.measure.scores import ScoreSource
+from sottovoce.measure.scores import ScoreSource, ScoreStream
 
 Counts = NDArray[np.int64 | np.float64]
 """int64, or float64 when scores are weighted."""
@@ -121,7 +121,7 @@ class Tally:
         price = partial(cost, squares=squares) if costs else _no_cost
         if len(source.mated) <= source.n_nonmated:
             cuts, mated = cut_and_count(source.mated, added)
-            nonmated, nonmated_cost = _count_chunks(cuts, source.nonmated_chunks(), price)
+            nonmated, nonmated_cost = _count_source(source, CountScores(cuts, costs, squares))
         else:
             # copied: a source may fill the same buffer again for its next chunk
             few = np.concatenate([chunk.copy() for chunk in source.nonmated_chunks()])
@@ -288,6 +288,37 @@ def _with_thresholds(
         return edges
     inner = np.array([]) if edges is None else edges[1:-1]
     return np.concatenate(([-np.inf], make_cuts(np.concatenate((inner, thresholds))), [np.inf]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountScores:
+    """Counts scores on cuts and adds up their costs, on any worker."""
+
+    cuts: NDArray[np.float64]
+    costs: bool
+    squares: bool
+
+    def __call__(self, chunks: Iterable[RealArray]) -> tuple[NDArray[np.int64], Cost]:
+        """Return the counts in each cell, and the sum of the costs.
+
+        Parameters
+        ----------
+        chunks : iterable of array
+            The scores.
+        """
+        price = partial(cost, squares=self.squares) if self.costs else _no_cost
+        return _count_chunks(self.cuts, chunks, price)
+
+
+def _count_source(source: ScoreSource, count: CountScores) -> tuple[NDArray[np.int64], Cost]:
+    """Count all non-mated scores, part by part where they are in parts."""
+    if not isinstance(source, ScoreStream):
+        return count(source.nonmated_chunks())
+    cells, total = np.zeros(2 * len(count.cuts) + 1, np.int64), Cost(0.0, 0.0)
+    for part_cells, part_cost in source.map_parts(count):
+        cells += part_cells
+        total += part_cost
+    return cells, total
 
 
 def _count_chunks(

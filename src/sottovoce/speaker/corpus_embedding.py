@@ -12,7 +12,6 @@ import io
 import json
 import shutil
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -21,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.core.arrays import load_arrays
+from sottovoce.core.engine import Engine, LocalEngine
 from sottovoce.core.errors import InputError, SottovoceError, first_few
 from sottovoce.core.files import write_bytes
 from sottovoce.core.types import Progress, Vector, Vectors
@@ -32,6 +32,8 @@ from sottovoce.speaker.encoders import Encoder
 
 BATCH = 64
 """Number of utterances per file of an unfinished run."""
+GROUP = 8
+"""Recordings that a worker of a cluster gets together."""
 
 Outcome = tuple[Utterance, Vector | str]
 """An utterance with its vector, or with the reason why there is none."""
@@ -55,6 +57,7 @@ def embed_corpus(
     target: Path,
     *,
     jobs: int = 2,
+    engine: Engine | None = None,
     skip_bad: bool = False,
     progress: Progress | None = None,
 ) -> EmbeddingSummary:
@@ -69,7 +72,9 @@ def embed_corpus(
     target : Path
         ``.npz`` file to write, completely or not at all. Vectors are in the order of the corpus.
     jobs : int, default 2
-        Recordings embedded at the same time.
+        Recordings embedded at the same time, in threads.
+    engine : Engine, optional
+        What embeds recordings instead of threads of this process.
     skip_bad : bool, default False
         Leave out recordings that cannot be embedded instead of raising an error.
     progress : callable, optional
@@ -96,7 +101,7 @@ def embed_corpus(
     missing = [utterance for utterance in corpus if keys[utterance.id] not in vectors]
     resumed = done = len(corpus) - len(missing)
     bad: list[str] = []
-    for batch in _batches(_embed_all(missing, encoder, jobs)):
+    for batch in _batches(_embed_all(missing, encoder, engine or LocalEngine(jobs))):
         new = {
             keys[utterance.id]: outcome
             for utterance, outcome in batch
@@ -128,24 +133,31 @@ def _bad_recordings(bad: list[str], total: int) -> InputError:
     )
 
 
-def _embed_all(utterances: Sequence[Utterance], encoder: Encoder, jobs: int) -> Iterator[Outcome]:
+def _embed_all(
+    utterances: Sequence[Utterance], encoder: Encoder, engine: Engine
+) -> Iterator[Outcome]:
     """Embed utterances in their order; only a few recordings are in memory at a time."""
+    return engine.map(EmbedRecording(encoder), utterances, label="embedding", group=GROUP)
 
-    def embed(utterance: Utterance) -> Vector | str:
+
+@dataclass(frozen=True, slots=True)
+class EmbedRecording:
+    """Embeds a recording, on any worker."""
+
+    encoder: Encoder
+
+    def __call__(self, utterance: Utterance) -> Vector | str:
+        """Return the vector, or why there is none.
+
+        Parameters
+        ----------
+        utterance : Utterance
+            The recording.
+        """
         try:
-            return encoder.embed(load_audio(utterance, RATE), RATE)
+            return self.encoder.embed(load_audio(utterance, RATE), RATE)
         except SottovoceError as error:
             return str(error).removeprefix(f"{utterance.path}: ")
-
-    waiting: list[tuple[Utterance, Future[Vector | str]]] = []
-    with ThreadPoolExecutor(jobs) as pool:
-        for utterance in utterances:
-            waiting.append((utterance, pool.submit(embed, utterance)))
-            if len(waiting) > 4 * jobs:
-                first, future = waiting.pop(0)
-                yield first, future.result()
-        for first, future in waiting:
-            yield first, future.result()
 
 
 def _batches(outcomes: Iterator[Outcome]) -> Iterator[list[Outcome]]:

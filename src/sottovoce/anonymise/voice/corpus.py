@@ -15,7 +15,7 @@ from pathlib import Path
 
 from sottovoce import __version__
 from sottovoce.anonymise.keys import Secret
-from sottovoce.anonymise.voice.method import VoiceAnonymiser
+from sottovoce.anonymise.voice.method import VoiceAnonymiser, fit_method
 from sottovoce.anonymise.voice.output_folder import (
     RECORD,
     Journal,
@@ -25,16 +25,19 @@ from sottovoce.anonymise.voice.output_folder import (
     remove_unfinished,
 )
 from sottovoce.core.atomic_directory import refuse_inside, reset_mtimes
+from sottovoce.core.engine import Engine, LocalEngine
 from sottovoce.core.errors import InputError, SottovoceError, first_few
 from sottovoce.core.files import write_text
 from sottovoce.core.locks import locked
-from sottovoce.core.parallel import map_ahead
 from sottovoce.core.records import JsonObject
 from sottovoce.core.types import Progress
 from sottovoce.corpus.audio import load_native, save_audio
 from sottovoce.corpus.kaldi import kaldi_files
 from sottovoce.corpus.manifest import write_manifest
 from sottovoce.corpus.utterance import Corpus, Utterance
+
+GROUP = 4
+"""Recordings that a worker of a cluster gets together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,7 @@ def anonymise_corpus(
     rename: bool = False,
     kaldi: bool = False,
     jobs: int = 2,
+    engine: Engine | None = None,
     skip_bad: bool = False,
     progress: Progress | None = None,
     on_first_write: Callable[[], None] | None = None,
@@ -92,6 +96,9 @@ def anonymise_corpus(
         Write a Kaldi directory instead of ``manifest.csv``.
     jobs : int, default 2
         Number of threads.
+    engine : Engine, optional
+        What anonymises recordings instead of threads of this process. On a cluster the secret must
+        be in a file, which ``on_first_write`` may write, or reproducible.
     skip_bad : bool, default False
         Leave out recordings that cannot be anonymised instead of failing at the end. Finished
         recordings are kept in either case.
@@ -117,7 +124,7 @@ def anonymise_corpus(
     refuse_foreign_files(target)
     with locked(target):
         run = _Run(corpus, method, target, secret, rename, on_first_write)
-        failures = run.work(jobs, progress)
+        failures = run.work(engine or LocalEngine(jobs), progress)
         if failures and not skip_bad:
             raise InputError(
                 f"{len(failures):,} of {len(corpus):,} recordings cannot be anonymised: "
@@ -162,22 +169,30 @@ class _Run:
             self.remaining.sort(key=lambda utterance: self.files[utterance])
         self.resumed = len(corpus) - len(self.remaining)
 
-    def work(self, jobs: int, progress: Progress | None) -> list[str]:
+    def work(self, engine: Engine, progress: Progress | None) -> list[str]:
         """Anonymise what remains; returns path and reason of each recording that failed."""
         failures, count = [], self.resumed
         if progress:
             progress(count, len(self.corpus))  # shown while the method is fitted
+        if self.remaining and engine.remote:
+            self.journal.open_for_workers()  # they read the secret from its file
         if self.remaining:
-            self.method.fit(self.corpus)
+            fit_method(self.method, self.corpus, engine)
         remove_unfinished(self.target)
         self._remove_outdated()
-        results = map_ahead(self._anonymise, self.remaining, workers=jobs, ahead=4 * jobs)
-        for utterance, failure in results:
+        planned = (
+            _PlannedFile(utterance, self.files[utterance], self.keys[utterance])
+            for utterance in self.remaining
+        )
+        work = AnonymiseRecording(self.method, self.target, self.journal)
+        for plan, failure in engine.map(work, planned, label="anonymising", group=GROUP):
             if failure:
-                failures.append(f"{utterance.path}: {failure}")
+                failures.append(f"{plan.utterance.path}: {failure}")
             count += 1
             if progress:
                 progress(count, len(self.corpus))
+        if engine.remote:
+            self.journal.reload()
         self._remove_outdated()
         return failures
 
@@ -218,9 +233,37 @@ class _Run:
             {self.files[utterance] for utterance in self.corpus if self._is_finished(utterance)}
         )
 
-    def _anonymise(self, utterance: Utterance) -> str:
-        """Anonymise a recording; returns the reason if it fails, otherwise an empty text."""
-        file = self.files[utterance]
+
+@dataclass(frozen=True, slots=True)
+class _PlannedFile:
+    """A recording, and the file that it becomes."""
+
+    utterance: Utterance
+    file: str
+    key: str
+    """Of everything the file depends on."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnonymiseRecording:
+    """Anonymises a recording and writes it, on any worker."""
+
+    method: VoiceAnonymiser
+    """Fitted."""
+    target: Path
+    journal: Journal
+
+    def __call__(self, plan: _PlannedFile) -> str:
+        """Return the reason if a recording fails, otherwise an empty text.
+
+        Parameters
+        ----------
+        plan : _PlannedFile
+            The recording and its new file.
+        """
+        utterance = plan.utterance
+        if self._is_finished(plan):
+            return ""
         try:
             audio, rate = load_native(utterance)
             changed = self.method.transform(
@@ -228,12 +271,19 @@ class _Run:
             )
         except SottovoceError as error:
             return str(error).removeprefix(f"{utterance.path}: ")
-        self.journal.announce(file, self.keys[utterance], len(audio) / rate)
+        self.journal.announce(plan.file, plan.key, len(audio) / rate)
         try:
-            save_audio(self.target / file, changed, rate)
+            save_audio(self.target / plan.file, changed, rate)
         except SottovoceError as error:
             return str(error)
         return ""
+
+    def _is_finished(self, plan: _PlannedFile) -> bool:
+        """Whether a worker that was lost afterwards has written the file."""
+        if not (self.target / plan.file).is_file():
+            return False
+        self.journal.reload()
+        return self.journal.has(plan.file, plan.key)
 
 
 def _journal_key(utterance: Utterance, file: str, method_text: str, secret: Secret) -> str:

@@ -7,6 +7,7 @@ targets as in Maouche et al. 2020.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Self
@@ -26,7 +27,7 @@ from sottovoce.anonymise.voice.frames import (
     prosody_table,
     stacked,
 )
-from sottovoce.anonymise.voice.method import METHODS
+from sottovoce.anonymise.voice.method import METHODS, fit_method
 from sottovoce.anonymise.voice.pitch import LogPitch, gaussian_pitch, log_pitch
 from sottovoce.anonymise.voice.synthesis import (
     Network,
@@ -40,7 +41,7 @@ from sottovoce.core.errors import InputError
 from sottovoce.core.files import check_exists
 from sottovoce.core.records import JsonObject
 from sottovoce.core.types import Audio, Features, FloatArray
-from sottovoce.corpus.utterance import Corpus
+from sottovoce.corpus.utterance import Corpus, Utterance
 from sottovoce.signal.world import Voice, analyse, find_f0
 
 QUIET = 1e-6
@@ -109,14 +110,45 @@ class Dar:
         corpus : Corpus
             All recordings that are going to be anonymised.
         """
-        self.selection.fit(corpus)
-        for speaker, utterances in corpus.by_speaker().items():
-            recordings = first_recordings(utterances, FIT_SECONDS)
-            f0 = [find_f0(audio.astype(np.float64))[0] for audio in recordings]
-            pitch = log_pitch(np.concatenate(f0)) if f0 else None
-            if pitch is not None:
-                self._source_pitch[speaker] = pitch
+        fit_method(self, corpus)
         return self
+
+    def begin_fit(self, corpus: Corpus) -> None:
+        """Assign targets to all speakers.
+
+        Parameters
+        ----------
+        corpus : Corpus
+            All recordings that are going to be anonymised.
+        """
+        self.selection.fit(corpus)
+
+    def learn_speaker(self, speaker: str, utterances: Sequence[Utterance]) -> LogPitch | None:
+        """Learn the pitch of a speaker.
+
+        Parameters
+        ----------
+        speaker : str
+            Id of the speaker.
+        utterances : sequence of Utterance
+            All recordings of the speaker.
+        """
+        recordings = first_recordings(utterances, FIT_SECONDS)
+        f0 = [find_f0(audio.astype(np.float64))[0] for audio in recordings]
+        return log_pitch(np.concatenate(f0)) if f0 else None
+
+    def accept_speaker(self, speaker: str, learnt: LogPitch | None) -> None:
+        """Keep the pitch of a speaker.
+
+        Parameters
+        ----------
+        speaker : str
+            Id of the speaker.
+        learnt : LogPitch or None
+            None for a speaker without usable recordings.
+        """
+        if learnt is not None:
+            self._source_pitch[speaker] = learnt
 
     def transform(self, audio: Audio, rate: int, *, speaker: str, utterance: str) -> Audio:
         """Return the recording in the voice of its target speaker.

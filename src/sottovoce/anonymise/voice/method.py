@@ -9,10 +9,13 @@ whose instances follow :class:`VoiceAnonymiser`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, Self, runtime_checkable
 
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.voice.card import MethodCard, SettingValue
+from sottovoce.core.engine import HERE, Engine
 from sottovoce.core.records import JsonObject
 from sottovoce.core.registry import Registry
 from sottovoce.core.types import Audio, FloatArray
@@ -163,6 +166,93 @@ def keeps_times(method: VoiceAnonymiser) -> bool:
         return method.keeps_times
     card: MethodCard | None = getattr(method, "card", None)
     return card is not None and {"duration", "rhythm"} <= set(card.keeps)
+
+
+@runtime_checkable
+class SpeakerwiseAnonymiser(VoiceAnonymiser, Protocol):
+    """A method whose fit learns about each speaker from that speaker's recordings alone.
+
+    What is learnt of different speakers can then be learnt at the same time, by
+    :func:`fit_method`.
+    """
+
+    def begin_fit(self, corpus: Corpus) -> None:
+        """Learn what concerns the corpus as a whole, without opening recordings.
+
+        Parameters
+        ----------
+        corpus : Corpus
+            All recordings that are going to be anonymised.
+        """
+
+    def learn_speaker(self, speaker: str, utterances: Sequence[Utterance]) -> Any:
+        """Learn about one speaker without changing the method.
+
+        Parameters
+        ----------
+        speaker : str
+            Id of the speaker.
+        utterances : sequence of Utterance
+            All recordings of the speaker.
+
+        Returns
+        -------
+        object
+            Whatever :meth:`accept_speaker` takes.
+        """
+
+    def accept_speaker(self, speaker: str, learnt: Any) -> None:
+        """Keep what was learnt about a speaker.
+
+        Parameters
+        ----------
+        speaker : str
+            Id of the speaker.
+        learnt : object
+            What :meth:`learn_speaker` returned.
+        """
+
+
+SpeakerRecordings = tuple[str, Sequence[Utterance]]
+"""A speaker and all recordings of this speaker."""
+
+
+@dataclass(frozen=True, slots=True)
+class LearnSpeaker:
+    """Learns about a speaker, on any worker."""
+
+    method: SpeakerwiseAnonymiser
+
+    def __call__(self, recordings: SpeakerRecordings) -> Any:
+        """Return what is learnt.
+
+        Parameters
+        ----------
+        recordings : tuple of str and sequence of Utterance
+            A speaker and the recordings.
+        """
+        return self.method.learn_speaker(*recordings)
+
+
+def fit_method(method: VoiceAnonymiser, corpus: Corpus, engine: Engine = HERE) -> None:
+    """Fit a method, its speakers side by side if it learns about each of them separately.
+
+    Parameters
+    ----------
+    method : VoiceAnonymiser
+        The method.
+    corpus : Corpus
+        All recordings that are going to be anonymised.
+    engine : Engine, optional
+        What learns about speakers; default this thread.
+    """
+    if not isinstance(method, SpeakerwiseAnonymiser):
+        method.fit(corpus)
+        return
+    method.begin_fit(corpus)
+    work = LearnSpeaker(method)
+    for (speaker, _), learnt in engine.map(work, corpus.by_speaker().items(), label="fitting"):
+        method.accept_speaker(speaker, learnt)
 
 
 class MethodClass(Protocol):

@@ -3,7 +3,8 @@
 The journal makes a run resumable. It has one line per finished file, with a key that ties the file
 to its name, input, method and secret. The keys are made with the secret, so the journal tells
 nobody else which recording became which file. Lines are appended during a run; before and after it,
-lines of other runs are removed and the remaining ones sorted.
+lines of other runs are removed and the remaining ones sorted. A worker of a cluster appends to a
+journal of its own beside that of the run.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import platform
 import re
+import uuid
 from collections import Counter
 from collections.abc import Callable, Mapping, Set
 from dataclasses import replace
@@ -158,8 +161,27 @@ class Journal:
     def __init__(self, folder: Path, on_first_write: Callable[[], None] | None = None) -> None:
         self.folder = folder
         self._on_first_write = on_first_write
-        self.entries = _read_journal(folder / JOURNAL)
+        self._path = folder / JOURNAL
         self._lock = Lock()
+        self.entries: dict[str, Entry] = {}
+        self.reload()
+
+    def __reduce__(self) -> tuple[Callable[[Path], Journal], tuple[Path]]:
+        return _workers_journal, (self.folder,)
+
+    def open_for_workers(self) -> None:
+        """Make the folder ready for workers that write into it: nothing was written so far."""
+        with self._lock:
+            self._call_on_first_write()
+            self._path.touch()
+
+    def reload(self) -> None:
+        """Read the journals of this folder again, that of the run and those of workers."""
+        with self._lock:
+            entries = _read_journal(self.folder / JOURNAL)
+            for path in sorted(self.folder.glob(f"{JOURNAL}.*")):
+                entries |= _read_journal(path)
+            self.entries = entries
 
     def has(self, file: str, key: str) -> bool:
         """Tell whether a file is finished, made from the same input in the same way.
@@ -191,14 +213,17 @@ class Journal:
             Duration of the recording.
         """
         with self._lock:
-            if self._on_first_write:
-                self._on_first_write()
-                self._on_first_write = None
+            self._call_on_first_write()
             (self.folder / file).unlink(missing_ok=True)
             entry = Entry(key, seconds)
-            with (self.folder / JOURNAL).open("a", encoding="utf-8") as journal:
+            with self._path.open("a", encoding="utf-8") as journal:
                 journal.write(_line(file, entry))
             self.entries[file] = entry
+
+    def _call_on_first_write(self) -> None:
+        if self._on_first_write:
+            self._on_first_write()
+            self._on_first_write = None
 
     def retain(self, files: Set[str]) -> None:
         """Delete all other files with their lines, and folders that become empty.
@@ -217,6 +242,8 @@ class Journal:
         if (self.folder / JOURNAL).exists():
             lines = [_line(file, entry) for file, entry in sorted(self.entries.items())]
             write_text(self.folder / JOURNAL, "".join(lines))
+        for path in self.folder.glob(f"{JOURNAL}.*"):  # their lines are in that of the run now
+            path.unlink(missing_ok=True)
 
     def _remove_empty_parents(self, file: str) -> None:
         for folder in Path(file).parents[:-1]:
@@ -226,6 +253,14 @@ class Journal:
                 continue
             except OSError:
                 return
+
+
+def _workers_journal(folder: Path) -> Journal:
+    """The journal of a worker: it knows what is finished, and writes to a file of its own."""
+    journal = Journal(folder)
+    host = re.sub(r"[^A-Za-z0-9]+", "_", platform.node())
+    journal._path = folder / f"{JOURNAL}.{host}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
+    return journal
 
 
 def _line(file: str, entry: Entry) -> str:

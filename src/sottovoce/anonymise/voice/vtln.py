@@ -7,6 +7,7 @@ over time, and F0 is mapped to that of the target. Sündermann and Ney 2003; Sri
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
 
@@ -16,7 +17,7 @@ from scipy.ndimage import uniform_filter1d
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.voice.card import MethodCard, Setting, method_record
 from sottovoce.anonymise.voice.conditioning import condition
-from sottovoce.anonymise.voice.method import METHODS
+from sottovoce.anonymise.voice.method import METHODS, fit_method
 from sottovoce.anonymise.voice.pitch import gaussian_pitch, log_pitch
 from sottovoce.anonymise.voice.targets import (
     CLASSES,
@@ -33,7 +34,7 @@ from sottovoce.anonymise.voice.targets import (
 from sottovoce.core.clustering import k_means, nearest_centre
 from sottovoce.core.records import JsonObject
 from sottovoce.core.types import Audio, FloatArray
-from sottovoce.corpus.utterance import Corpus
+from sottovoce.corpus.utterance import Corpus, Utterance
 from sottovoce.signal import world
 from sottovoce.signal.spectrum import axis, power, read_at
 
@@ -106,11 +107,43 @@ class Vtln:
         corpus : Corpus
             All recordings that are going to be anonymised.
         """
-        self.selection.fit(corpus)
-        for speaker, utterances in corpus.by_speaker().items():
-            if model := voice_model(speaker, utterances):
-                self._sources[speaker] = model
+        fit_method(self, corpus)
         return self
+
+    def begin_fit(self, corpus: Corpus) -> None:
+        """Assign targets to all speakers.
+
+        Parameters
+        ----------
+        corpus : Corpus
+            All recordings that are going to be anonymised.
+        """
+        self.selection.fit(corpus)
+
+    def learn_speaker(self, speaker: str, utterances: Sequence[Utterance]) -> VoiceModel | None:
+        """Learn the sound classes and the pitch of a speaker, from half a minute.
+
+        Parameters
+        ----------
+        speaker : str
+            Id of the speaker.
+        utterances : sequence of Utterance
+            All recordings of the speaker.
+        """
+        return voice_model(speaker, utterances)
+
+    def accept_speaker(self, speaker: str, learnt: VoiceModel | None) -> None:
+        """Keep the model of a speaker.
+
+        Parameters
+        ----------
+        speaker : str
+            Id of the speaker.
+        learnt : VoiceModel or None
+            None for a speaker without usable recordings.
+        """
+        if learnt is not None:
+            self._sources[speaker] = learnt
 
     def transform(self, audio: Audio, rate: int, *, speaker: str, utterance: str) -> Audio:
         """Return the recording warped towards its target speaker.

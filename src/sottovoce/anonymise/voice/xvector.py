@@ -7,6 +7,7 @@ baseline B1 of the VoicePrivacy Challenges; design choices of COMPRISE deliverab
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Self
@@ -29,7 +30,7 @@ from sottovoce.anonymise.voice.frames import (
     prosody_table,
     with_energy_floor,
 )
-from sottovoce.anonymise.voice.method import METHODS
+from sottovoce.anonymise.voice.method import METHODS, fit_method
 from sottovoce.anonymise.voice.pitch import (
     MINIMUM_VOICED,
     gaussian_pitch,
@@ -59,7 +60,7 @@ from sottovoce.asr.content import ContentEncoder
 from sottovoce.core.errors import InputError
 from sottovoce.core.records import JsonObject
 from sottovoce.core.types import Audio, Features, FloatArray, Vector
-from sottovoce.corpus.utterance import Corpus
+from sottovoce.corpus.utterance import Corpus, Utterance
 from sottovoce.signal import world
 from sottovoce.signal.world import find_f0
 from sottovoce.speaker.encoders import OnnxEncoder, campplus
@@ -77,6 +78,8 @@ class Source:
     pitch: FloatArray | None
     """Percentiles of F0 in Hz; None if ``fit`` heard too few voiced frames of the speaker."""
     gender: str
+    guessed: bool = False
+    """Whether the gender was guessed from the voice."""
 
 
 class XVector:
@@ -223,22 +226,58 @@ class XVector:
         corpus : Corpus
             All recordings that are going to be anonymised.
         """
-        self.scope.fit(corpus)
-        for speaker, utterances in corpus.by_speaker().items():
-            vectors, contours = [], []
-            for audio in first_recordings(utterances, FIT_SECONDS):
-                try:
-                    vectors.append(self.encoder.embed(audio, RATE))
-                except InputError:
-                    continue
-                contours.append(find_f0(audio.astype(np.float64))[0])
-            if vectors:
-                f0, vector = np.concatenate(contours), np.mean(vectors, axis=0)
-                gender = self._gender(speaker, utterances[0].gender, vector, f0)
-                enough = np.count_nonzero(f0) >= MINIMUM_VOICED
-                pitch = f0_percentiles(f0) if enough else None
-                self._sources[speaker] = Source(vector, pitch, gender)
+        fit_method(self, corpus)
         return self
+
+    def begin_fit(self, corpus: Corpus) -> None:
+        """Learn which recordings belong to one session, if draws are made for each session.
+
+        Parameters
+        ----------
+        corpus : Corpus
+            All recordings that are going to be anonymised.
+        """
+        self.scope.fit(corpus)
+
+    def learn_speaker(self, speaker: str, utterances: Sequence[Utterance]) -> Source | None:
+        """Learn mean vector, pitch and gender of a speaker from a minute of recordings.
+
+        Parameters
+        ----------
+        speaker : str
+            Id of the speaker.
+        utterances : sequence of Utterance
+            All recordings of the speaker.
+        """
+        vectors, contours = [], []
+        for audio in first_recordings(utterances, FIT_SECONDS):
+            try:
+                vectors.append(self.encoder.embed(audio, RATE))
+            except InputError:
+                continue
+            contours.append(find_f0(audio.astype(np.float64))[0])
+        if not vectors:
+            return None
+        f0, vector = np.concatenate(contours), np.mean(vectors, axis=0)
+        gender, guessed = self._gender(utterances[0].gender, vector, f0)
+        enough = np.count_nonzero(f0) >= MINIMUM_VOICED
+        return Source(vector, f0_percentiles(f0) if enough else None, gender, guessed)
+
+    def accept_speaker(self, speaker: str, learnt: Source | None) -> None:
+        """Keep what was learnt about a speaker.
+
+        Parameters
+        ----------
+        speaker : str
+            Id of the speaker.
+        learnt : Source or None
+            None for a speaker without usable recordings.
+        """
+        if learnt is None:
+            return
+        self._sources[speaker] = learnt
+        if learnt.guessed:
+            self._guessed.add(speaker)
 
     @property
     def keeps_times(self) -> bool:
@@ -291,16 +330,19 @@ class XVector:
 
     def _learn(self, samples: FloatArray, f0: FloatArray, speaker: str) -> Source:
         vector = self.encoder.embed(samples.astype(np.float32), RATE)
-        return Source(vector, None, self._gender(speaker, "", vector, f0))
+        gender, guessed = self._gender("", vector, f0)
+        if guessed:
+            self._guessed.add(speaker)
+        return Source(vector, None, gender, guessed)
 
-    def _gender(self, speaker: str, labelled: str, vector: Vector, f0: FloatArray) -> str:
+    def _gender(self, labelled: str, vector: Vector, f0: FloatArray) -> tuple[str, bool]:
+        """Gender of a voice, and whether it was guessed."""
         setting = self.settings.word("source_gender")
         if setting != "auto":
-            return setting
+            return setting, False
         if labelled in ("f", "m"):
-            return labelled
-        self._guessed.add(speaker)
-        return self.pool.guess_gender(vector, f0)
+            return labelled, False
+        return self.pool.guess_gender(vector, f0), True
 
     def _pseudo_speaker(self, source: Source, speaker: str, utterance: str) -> PseudoSpeaker:
         return self.selection.make(

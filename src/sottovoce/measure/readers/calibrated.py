@@ -107,7 +107,7 @@ def calibrated_source(source: ScoreSource, calibration: LlrMap) -> ScoreSource:
         source.name,
         calibration.llr(source.mated),
         source.n_nonmated,
-        read=lambda: (calibration.llr(chunk) for chunk in source.nonmated_chunks()),
+        parts=(lambda: (calibration.llr(chunk) for chunk in source.nonmated_chunks()),),
         refuse_bad_scores=lambda: None,
     )
 

@@ -8,6 +8,7 @@ the non-mated one may be larger than memory.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from tokenize import TokenError
 from typing import BinaryIO
@@ -19,6 +20,7 @@ from sottovoce.core.errors import InputError
 from sottovoce.core.types import RealArray
 from sottovoce.measure.scores import (
     CHUNK,
+    ScorePart,
     Scores,
     ScoreStream,
     Speakers,
@@ -29,6 +31,9 @@ from sottovoce.measure.scores import (
 
 SIDES = ("mated", "nonmated")
 SPEAKERS = ("mated_speaker", "nonmated_enrol_speaker", "nonmated_trial_speaker")
+
+PART = 1 << 22
+"""Scores of a part of an array that is counted by itself."""
 
 
 def read_npz(path: Path) -> Scores:
@@ -80,12 +85,23 @@ def read_npy_pair(directory: Path) -> ScoreStream:
         str(directory),
         few,
         count,
-        read=lambda: npy_chunks(nonmated),
+        parts=_NpyParts(nonmated.absolute(), count),
         refuse_bad_scores=lambda: refuse_not_finite(npy_chunks(nonmated), f"{directory}: nonmated"),
     )
 
 
-def npy_chunks(path: Path) -> Iterator[RealArray]:
+class _NpyParts:
+    """Parts of an array, made as they are asked for: a header may announce any number of scores."""
+
+    def __init__(self, path: Path, count: int) -> None:
+        self._path, self._count = path, count
+
+    def __iter__(self) -> Iterator[ScorePart]:
+        for first in range(0, self._count, PART):
+            yield partial(npy_chunks, self._path, first, PART)
+
+
+def npy_chunks(path: Path, first: int = 0, count: int | None = None) -> Iterator[RealArray]:
     """Read a flat array a chunk at a time into one small buffer, which the next chunk overwrites.
 
     Not memory-mapped: mapped pages would count as this process's memory.
@@ -94,10 +110,16 @@ def npy_chunks(path: Path) -> Iterator[RealArray]:
     ----------
     path : Path
         The file.
+    first : int, default 0
+        Position of the first score that is read.
+    count : int, optional
+        Scores that are read, at most; default all.
     """
     try:
         with path.open("rb") as file:
-            left, dtype = _header(file, path)
+            total, dtype = _header(file, path)
+            left = total - first if count is None else min(total - first, count)
+            file.seek(first * dtype.itemsize, 1)
             buffer = np.empty(min(CHUNK, left), dtype)
             while left:
                 part = buffer[: min(CHUNK, left)]

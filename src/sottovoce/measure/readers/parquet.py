@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from sottovoce.core.errors import InputError, first_line
@@ -19,6 +21,7 @@ from sottovoce.core.types import RealArray
 from sottovoce.measure.readers.tables import LINE, check_columns, from_table, mated_label, refuse
 from sottovoce.measure.scores import (
     CHUNK,
+    ScorePart,
     ScoreSource,
     ScoreStream,
     as_scores,
@@ -27,6 +30,12 @@ from sottovoce.measure.scores import (
 
 IN_MEMORY = 20_000_000
 """Tables of more rows than this are streamed, and resampled by trial only."""
+PART_ROWS = 1 << 22
+"""Rows of a part of a file that is counted by itself; fixed, so that sums are the same on any
+engine."""
+
+Label = str | int | bool
+"""A spelling of mated or nonmated."""
 
 
 def read_parquet(path: Path, shards: list[Path] | None = None) -> ScoreSource:
@@ -44,7 +53,7 @@ def read_parquet(path: Path, shards: list[Path] | None = None) -> ScoreSource:
         frame, rows = scan_parquet(path, files)
         if rows <= IN_MEMORY:
             return from_table(frame.collect(), path)
-        return stream_scores(path, files, frame, rows)
+        return stream_scores(path, files, frame, rows, in_parts=True)
 
 
 def read_parquet_table(path: Path, shards: list[Path] | None = None) -> pl.DataFrame | None:
@@ -93,7 +102,9 @@ def _parquet_errors(path: Path) -> Iterator[None]:
         ) from None
 
 
-def stream_scores(path: Path, files: list[Path], frame: pl.LazyFrame, rows: int) -> ScoreStream:
+def stream_scores(
+    path: Path, files: list[Path], frame: pl.LazyFrame, rows: int, *, in_parts: bool = False
+) -> ScoreStream:
     """Read the mated scores of a table, and the others when they are asked for.
 
     Parameters
@@ -103,12 +114,15 @@ def stream_scores(path: Path, files: list[Path], frame: pl.LazyFrame, rows: int)
     files : list of Path
         The file, or the shards.
     frame : polars.LazyFrame
-        The rows, from these files.
+        The rows, from these files: all of them, or a selection.
     rows : int
         How many rows there are.
+    in_parts : bool, default False
+        Divide the files into parts, which an engine may count at the same time; only where
+        ``frame`` has all rows.
     """
-    is_mated, is_nonmated = _sides(path, files, frame)
-    rows_of_mated = frame.filter(is_mated).select("score").collect(engine="streaming")
+    mated_labels, nonmated_labels = _spellings(path, files, frame)
+    rows_of_mated = frame.filter(_has_label(mated_labels)).select("score").collect()
     mated = as_scores(rows_of_mated["score"].to_numpy(), f"{path}: mated")
     refuse_bad_scores = partial(_refuse_bad_scores, path, frame)
     try:
@@ -116,25 +130,82 @@ def stream_scores(path: Path, files: list[Path], frame: pl.LazyFrame, rows: int)
     except InputError:
         refuse_bad_scores()
         raise
-
-    def chunks() -> Iterator[RealArray]:
-        wanted = frame.filter(is_nonmated).select("score")
-        try:
-            for batch in wanted.collect_batches(maintain_order=False, chunk_size=CHUNK):
-                yield as_scores(batch["score"].to_numpy(), f"{path}: nonmated")
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-            raise InputError(
-                f"{path}: damaged Parquet ({first_line(error)}); write it again", code="damaged"
-            ) from None
-
+    parts: tuple[ScorePart, ...] = (
+        tuple(_parts(files, nonmated_labels))
+        if in_parts
+        else (partial(_selected_chunks, path, frame.filter(_has_label(nonmated_labels))),)
+    )
     return ScoreStream(
         path.stem,
         str(path),
         mated,
         rows - len(mated),
-        read=chunks,
+        parts=parts,
         refuse_bad_scores=refuse_bad_scores,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ParquetPart:
+    """Non-mated scores of some rows of a file, read where they are counted."""
+
+    file: Path
+    first: int
+    labels: tuple[Label, ...]
+    """Spellings of ``nonmated``."""
+
+    def __call__(self) -> Iterator[RealArray]:
+        """Read the scores, in the order of the rows."""
+        rows = pl.scan_parquet(self.file).slice(self.first, PART_ROWS)
+        try:
+            scores = rows.filter(_has_label(self.labels)).select("score").collect()["score"]
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+            raise InputError(
+                f"{self.file}: damaged Parquet ({first_line(error)}); write it again",
+                code="damaged",
+            ) from None
+        for start in range(0, len(scores), CHUNK):
+            yield as_scores(scores[start : start + CHUNK].to_numpy(), f"{self.file}: nonmated")
+
+
+def _selected_chunks(path: Path, selected: pl.LazyFrame) -> Iterator[RealArray]:
+    """Read the scores of selected rows in their order, in chunks of a fixed size."""
+    left: RealArray | None = None
+    try:
+        batches = selected.select("score").collect_batches(maintain_order=True, chunk_size=CHUNK)
+        for batch in batches:
+            if not batch.height:
+                continue
+            scores = as_scores(batch["score"].to_numpy(), f"{path}: nonmated")
+            scores = scores if left is None else np.concatenate([left, scores])
+            whole = len(scores) - len(scores) % CHUNK
+            for start in range(0, whole, CHUNK):
+                yield scores[start : start + CHUNK]
+            left = scores[whole:]
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        raise InputError(
+            f"{path}: damaged Parquet ({first_line(error)}); write it again", code="damaged"
+        ) from None
+    if left is not None and len(left):
+        yield left
+
+
+def _parts(files: list[Path], labels: tuple[Label, ...]) -> Iterator[ParquetPart]:
+    for file in files:
+        rows = pl.scan_parquet(file).select(pl.len()).collect().item()
+        for first in range(0, rows, PART_ROWS):
+            yield ParquetPart(file.absolute(), first, labels)
+
+
+def _has_label(labels: tuple[Label, ...]) -> pl.Expr:
+    """Rows with one of some labels.
+
+    Asking for one label by equality is nearly free where row groups hold one label each: the
+    reader skips those whose statistics rule it out. So labels are compared with the spellings that
+    occur, not with all that are known.
+    """
+    label = pl.col("label")
+    return label == labels[0] if len(labels) == 1 else label.is_in(labels)
 
 
 def _refuse_bad_scores(path: Path, frame: pl.LazyFrame) -> None:
@@ -151,12 +222,13 @@ def _refuse_bad_scores(path: Path, frame: pl.LazyFrame) -> None:
     refuse(bad, "score is not finite", path, code="not-finite")
 
 
-def _sides(path: Path, files: list[Path], frame: pl.LazyFrame) -> list[pl.Expr]:
-    """Which rows are mated, and which non-mated.
+def _spellings(
+    path: Path, files: list[Path], frame: pl.LazyFrame
+) -> tuple[tuple[Label, ...], tuple[Label, ...]]:
+    """How mated and how non-mated rows are labelled.
 
     The first rows of each shard tell the spelling of the labels; asking for any other label is
-    nearly free, because the reader skips row groups whose statistics rule one out. So is asking
-    for one label by equality, the reason not to compare with all spellings.
+    nearly free, because the reader skips row groups whose statistics rule one out.
     """
     label = pl.col("label")
     heads = [pl.scan_parquet(file).select("label").head(1000).collect() for file in files]
@@ -173,11 +245,10 @@ def _sides(path: Path, files: list[Path], frame: pl.LazyFrame) -> list[pl.Expr]:
         )
     sides = []
     for side, word in ((True, "mated"), (False, "nonmated")):
-        spellings = kinds.filter(pl.col("mated") == side)["label"].to_list()
+        spellings = sorted(set(kinds.filter(pl.col("mated") == side)["label"].to_list()))
         if not spellings:
             raise InputError(
                 f"{path}: no scores labelled {word}; add trials of this kind", code="empty"
             )
-        single = len(spellings) == 1
-        sides.append(label == spellings[0] if single else label.is_in(spellings))
-    return sides
+        sides.append(tuple(spellings))
+    return sides[0], sides[1]
