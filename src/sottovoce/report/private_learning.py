@@ -110,8 +110,9 @@ def privacy_card(run: PrivateRun) -> list[str]:
     if run.spent is None:
         return ["Nothing is guaranteed: no noise was added."]
     spent = run.spent
-    factor = math.exp(spent.rdp_epsilon)
-    size = f"{factor:.3g}" if factor < 1e6 else f"e^{spent.rdp_epsilon:.0f}"
+    factor = math.exp(min(spent.rdp_epsilon, 100))
+    number = f"{factor:,.0f}" if factor >= 100 else f"{factor:.3g}"
+    size = number if factor < 1e6 else f"e^{spent.rdp_epsilon:.0f}"
     lines = []
     if run.guarantee == "none":
         lines.append("Nothing is guaranteed: " + "; ".join(run.reasons) + ". ε is nominal.")
