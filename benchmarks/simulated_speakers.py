@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 from sottovoce.measure import Scores, Speakers, measure_scores
 from sottovoce.speaker import Embeddings
@@ -29,7 +29,7 @@ class Mixture:
         return np.where(rng.random(count) < self.share, self.exposed, self.usual)
 
     def true_values(self, names: Sequence[str]) -> dict[str, float]:
-        """From quantiles of both distributions; D_sys from their densities."""
+        """From quantiles of both distributions; D_sys and minDCF from their formulas."""
         count = 200_000
         parts = ((1 - self.share, self.usual), (self.share, self.exposed))
         mated = np.concatenate([mean + quantiles(round(count * share)) for share, mean in parts])
@@ -41,7 +41,17 @@ class Mixture:
         q = density(x)
         terms = np.where(p > q, p * (p - q) / (p + q), 0.0)
         d_sys = float(terms.sum() * (x[1] - x[0]))
-        return {**values, "d_sys": d_sys, "d_sys_corrected": d_sys}
+        costs = {name: self.min_dcf(name) for name in names if name.startswith("min_dcf")}
+        return {**values, **costs, "d_sys": d_sys, "d_sys_corrected": d_sys}
+
+    def min_dcf(self, name: str) -> float:
+        """The lowest normalised cost over all thresholds, of a measure such as ``min_dcf_0.05``."""
+        prior = float(name.removeprefix("min_dcf_"))
+        threshold = np.linspace(-9, 40, 200_001)
+        parts = ((1 - self.share, self.usual), (self.share, self.exposed))
+        misses = sum(share * ndtr(threshold - mean) for share, mean in parts)
+        costs = prior * misses + (1 - prior) * ndtr(-threshold)
+        return float(costs.min() / min(prior, 1 - prior))
 
 
 def quantiles(count: int) -> NDArray[np.float64]:

@@ -453,3 +453,10 @@ def test_a_lowest_cost_without_false_alarms_allows_for_some() -> None:
     assert estimate.high is not None
     assert estimate.high > 0.03 + 99 * unseen
     assert estimate.high < 0.03 + 99 * unseen + 0.1
+
+
+def test_a_lowest_cost_that_accepts_nothing_has_no_interval_of_one_point() -> None:
+    scores = Scores(np.linspace(-1, 0, 100), np.linspace(-1, 1, 2000))
+    estimate = measure_scores(scores, only=["min_dcf_0.01"], replicates=50).measures["min_dcf_0.01"]
+    assert (estimate.value, estimate.high) == (1, 1)
+    assert estimate.low == pytest.approx(0.025 ** (1 / 100))

@@ -76,6 +76,7 @@ def score_intervals(
         if measure.separable and worst_compatible is not None:
             interval = interval.extended_to(_resampled(measure)(worst_compatible))
         interval = _with_unseen_false_alarms(measure, evidence, interval, plan.confidence)
+        interval = _with_unseen_hits(measure, evidence, interval, scores, plan)
         intervals[measure.name] = interval.extended_to(values.get(measure.name, resampled_value))
     for measure in measures:
         if measure.parts:
@@ -180,6 +181,21 @@ def _with_unseen_false_alarms(
     cost = Interval(0.0, measure.false_alarm_cost * unseen.high)
     terms = [(1.0, value, interval), (1.0, 0.0, cost)]
     return weighted_sum_interval(value, terms, bounds=measure.bounds)
+
+
+def _with_unseen_hits(
+    measure: Measure, evidence: Evidence, interval: Interval, scores: ScoreSource, plan: Resampling
+) -> Interval:
+    """Allow for mated trials above all thresholds that pay, where the best one accepts nothing.
+
+    Resamples may accept nothing either, and the interval would be a point; so many speakers (or
+    trials) of whom none is accepted are compatible with a share up to the end of the exact interval
+    for 0.
+    """
+    if not measure.false_alarm_cost or measure.compute(evidence) != measure.chance:
+        return interval
+    unseen = binomial_interval(0.0, resampled_units(scores, plan), plan.confidence)
+    return interval.extended_to(measure.chance * (1 - unseen.high))
 
 
 def _worst_compatible(scores: ScoreSource, tally: Tally, plan: Resampling) -> Evidence | None:
