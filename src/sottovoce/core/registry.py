@@ -5,7 +5,8 @@ A package adds an object with an entry point in the registry's group, e.g.
     [project.entry-points."sottovoce.measures"]
     my_measure = "my_package:MY_MEASURE"
 
-Entry points are looked up when a name is asked for, so importing a registry imports nothing else.
+Entry points are looked up when a name is asked for, so importing a registry imports nothing else,
+and once in a process: a package that is installed later is not seen before the next start.
 """
 
 from __future__ import annotations
@@ -13,13 +14,30 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from difflib import get_close_matches
-from importlib.metadata import entry_points
+from functools import cache
+from importlib import metadata
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from sottovoce.core.errors import UsageError
 
 T = TypeVar("T")
+
+
+@cache
+def entry_points(group: str) -> tuple[metadata.EntryPoint, ...]:
+    """List the entry points of a group in the order of the installed packages.
+
+    Parameters
+    ----------
+    group : str
+        Name of the group.
+    """
+    return tuple(_all_entry_points().select(group=group))
+
+
+# reads a file of every installed package, whatever the group
+_all_entry_points = cache(metadata.entry_points)
 
 
 class Registry(Generic[T]):

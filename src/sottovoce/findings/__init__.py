@@ -4,48 +4,9 @@
 and the files of an audit read them. This package needs nothing but :mod:`sottovoce.core`.
 """
 
-from sottovoce.findings.attack import (
-    FROZEN,
-    STRONGEST,
-    AnonymiserDescription,
-    AttackerDescription,
-    AttackRecord,
-    AttackReport,
-    AttackSettings,
-    AttributeInference,
-    EncoderDescription,
-    EvidenceLink,
-    GroupRisk,
-    Groups,
-    LinkageTraining,
-    OriginalsRecord,
-    RepresentationDescription,
-    Setting,
-    SpeechDescription,
-    Technique,
-    TrialListDescription,
-    Trust,
-    TrustEvidence,
-    TrustLimits,
-    UnavailableRepresentation,
-)
-from sottovoce.findings.audit import (
-    AnonymiserFinding,
-    AttackRow,
-    AuditFindings,
-    CorpusDescription,
-    CorpusDigest,
-    Example,
-    LimitResult,
-    MethodDescription,
-    OriginalsFinding,
-    Provenance,
-    ReleaseLimits,
-    SettingDescription,
-    TrainingDescription,
-    Utility,
-    UtilityEstimate,
-)
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from sottovoce.findings.comparison import (
     ComparedSet,
     Comparison,
@@ -59,37 +20,6 @@ from sottovoce.findings.conditions import (
     MeasuresByCondition,
     PooledDifference,
     PooledEstimate,
-)
-from sottovoce.findings.exposure import (
-    ClassExposure,
-    DiscriminativeExposure,
-    Exposure,
-    ExposureMethod,
-    ExposureSummary,
-)
-from sottovoce.findings.memorisation import (
-    MEMORISATION_FORMAT,
-    CanaryExposure,
-    CanaryGroup,
-    ControlFinding,
-    EstimatorCheck,
-    InsertedWord,
-    LanguageModelFinding,
-    MemorisationFindings,
-    ModelCheck,
-    PrivacyFinding,
-    TaggerCheck,
-    TaggerStudy,
-    TextDescription,
-)
-from sottovoce.findings.reidentification import (
-    CurvePoint,
-    ExcludedSpeakers,
-    LinkabilityBySize,
-    OpenSetPoint,
-    Reidentification,
-    SpeakerRisk,
-    most_exposed,
 )
 from sottovoce.findings.scores import (
     DetCurve,
@@ -112,8 +42,95 @@ from sottovoce.findings.similarity import (
     SimilarityIntervals,
     SpeakerSimilarity,
 )
-from sottovoce.findings.slices import HitRate, Reassembly, SliceCurve, SlicePoint, SliceText
-from sottovoce.findings.text_traits import TextTraits, TextTraitScore
+
+if TYPE_CHECKING:
+    from sottovoce.findings.attack import (
+        FROZEN,
+        STRONGEST,
+        AnonymiserDescription,
+        AttackerDescription,
+        AttackRecord,
+        AttackReport,
+        AttackSettings,
+        AttributeInference,
+        EncoderDescription,
+        EvidenceLink,
+        GroupRisk,
+        Groups,
+        LinkageTraining,
+        OriginalsRecord,
+        RepresentationDescription,
+        Setting,
+        SpeechDescription,
+        Technique,
+        TrialListDescription,
+        Trust,
+        TrustEvidence,
+        TrustLimits,
+        UnavailableRepresentation,
+    )
+    from sottovoce.findings.audit import (
+        AnonymiserFinding,
+        AttackRow,
+        AuditFindings,
+        CorpusDescription,
+        CorpusDigest,
+        Example,
+        LimitResult,
+        MethodDescription,
+        OriginalsFinding,
+        Provenance,
+        ReleaseLimits,
+        SettingDescription,
+        TrainingDescription,
+        Utility,
+        UtilityEstimate,
+    )
+    from sottovoce.findings.exposure import (
+        ClassExposure,
+        DiscriminativeExposure,
+        Exposure,
+        ExposureMethod,
+        ExposureSummary,
+    )
+    from sottovoce.findings.memorisation import (
+        MEMORISATION_FORMAT,
+        CanaryExposure,
+        CanaryGroup,
+        ControlFinding,
+        EstimatorCheck,
+        InsertedWord,
+        LanguageModelFinding,
+        MemorisationFindings,
+        ModelCheck,
+        PrivacyFinding,
+        TaggerCheck,
+        TaggerStudy,
+        TextDescription,
+    )
+    from sottovoce.findings.reidentification import (
+        CurvePoint,
+        ExcludedSpeakers,
+        LinkabilityBySize,
+        OpenSetPoint,
+        Reidentification,
+        SpeakerRisk,
+        most_exposed,
+    )
+    from sottovoce.findings.slices import HitRate, Reassembly, SliceCurve, SlicePoint, SliceText
+    from sottovoce.findings.text_traits import TextTraits, TextTraitScore
+
+_ON_DEMAND = (
+    "attack",
+    "audit",
+    "exposure",
+    "memorisation",
+    "reidentification",
+    "slices",
+    "text_traits",
+)
+"""Modules that are imported when one of their names is asked for: the measures of scores need none
+of them, and importing them would take a tenth of a short command."""
 
 __all__ = [
     "FROZEN",
@@ -214,3 +231,11 @@ __all__ = [
     "UtilityEstimate",
     "most_exposed",
 ]
+
+
+def __getattr__(name: str) -> object:
+    for module in _ON_DEMAND if name in __all__ else ():
+        names = vars(import_module(f"{__name__}.{module}"))
+        if name in names:
+            return names[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

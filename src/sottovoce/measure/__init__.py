@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from sottovoce.findings import (
     Comparison,
     Estimate,
-    Reidentification,
     ScoreCurves,
     ScoreSummary,
     Similarity,
@@ -51,11 +50,13 @@ from sottovoce.measure.tally import Tally
 from sottovoce.measure.verification import cllr, eer, min_cllr, roc, rocch_eer, tpr_at_fpr
 
 if TYPE_CHECKING:
+    from sottovoce.findings import Reidentification
     from sottovoce.measure.reidentification import reidentify
     from sottovoce.measure.reidentification_settings import ReidentificationSettings
     from sottovoce.measure.utility import f0_correlation, word_error_rate, word_errors
 
 _ON_DEMAND = {
+    "Reidentification": "reidentification",
     "ReidentificationSettings": "reidentification_settings",
     "f0_correlation": "utility",
     "reidentify": "reidentification",

@@ -207,7 +207,7 @@ def attainable(tally: Tally) -> float:
     return max(math.log10((m + 1) * n / m), math.log10((n + 1) * m / n))
 
 
-def chance_worst_case(tally: Tally, rng: np.random.Generator, draws: int = 100) -> float:
+def chance_worst_case(tally: Tally, rng: np.random.Generator, draws: int = 200) -> float:
     """Estimate the mean worst case of as many scores without evidence.
 
     Without evidence every order of the labels is as likely as any other, so the gaps between the
@@ -220,18 +220,17 @@ def chance_worst_case(tally: Tally, rng: np.random.Generator, draws: int = 100) 
         Only its numbers of scores matter.
     rng : numpy.random.Generator
         Draws the orders.
-    draws : int, default 100
+    draws : int, default 200
         How many orders are averaged.
     """
     few, many = sorted((int(tally.n_mated), int(tally.n_nonmated)))
-    kept = min(few, 10_000)  # the mean hardly moves beyond
+    kept = min(few, 500)  # the extremes are at the ends: the mean does not move beyond
     many = round(many * kept / few)
-    narrow = np.int32 if many + kept < 1 << 31 else np.int64  # is sorted faster
     worst_cases = []
     for _ in range(draws):
-        places = rng.choice(many + kept, kept, replace=False, shuffle=False).astype(narrow)
+        places = rng.choice(many + kept, kept, replace=False, shuffle=False)
         places.sort()
-        worst_cases.append(worst_case_of_places(places.astype(np.int64), many))
+        worst_cases.append(worst_case_of_places(places, many))
     return float(np.mean(worst_cases))
 
 

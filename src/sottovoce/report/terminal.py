@@ -30,8 +30,11 @@ class Terminal:
     """
 
     def __init__(self, *, stderr: bool = False, width: int = WIDTH) -> None:
-        console = _Console(stderr=stderr)
-        self._console = console if console.is_terminal else _Console(stderr=stderr, width=width)
+        # names of users' files and columns may hold ":word:", which is no picture
+        console = _Console(stderr=stderr, emoji=False)
+        if not console.is_terminal:
+            console = _Console(stderr=stderr, emoji=False, width=width)
+        self._console = console
 
     def heading(self, text: str) -> None:
         """Print a line in bold.
