@@ -29,15 +29,10 @@ from numpy.typing import NDArray
 from timing import HEAD, cpu, row
 
 from sottovoce.measure import acceleration
+from sottovoce.measure.conversations import Trials
 from sottovoce.measure.identification import Counter, expected_rank, open_set, top_k
 from sottovoce.measure.isolation import Draws, TestVectors, included, isolations
-from sottovoce.measure.population import (
-    TRIALS,
-    Scoring,
-    Trials,
-    by_speaker,
-    stand,
-)
+from sottovoce.measure.population import TRIALS, Scoring, by_speaker, stand
 from sottovoce.measure.population_sizes import default_populations
 from sottovoce.speaker import Cosine, Embeddings
 

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sottovoce.measure.conversations import make_trials
 from sottovoce.measure.identification import expected_rank, top_k
-from sottovoce.measure.population import Scoring, Standing, make_trials, stand
+from sottovoce.measure.population import Scoring, Standing, stand
 from sottovoce.measure.reidentification import reidentify
 from sottovoce.measure.reidentification_settings import ReidentificationSettings
 from sottovoce.speaker import Cosine, Embeddings

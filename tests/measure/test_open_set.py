@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from sottovoce.findings import OpenSetPoint
 from sottovoce.measure import Scores, Tally, eer, linkability, min_cllr, population, rocch_eer
+from sottovoce.measure.conversations import Trials
 from sottovoce.measure.counting import make_edges
 from sottovoce.measure.identification import Counter, open_set
 from sottovoce.measure.linkability import default_bins
-from sottovoce.measure.population import LOWEST, Scoring, Trials, stand
+from sottovoce.measure.population import LOWEST, Scoring, stand
 from sottovoce.speaker import Cosine, Embeddings
 
 Matrix = NDArray[np.float32]

@@ -13,16 +13,9 @@ from numpy.typing import NDArray
 
 from sottovoce.core.errors import InputError, TooFewError
 from sottovoce.measure import population
-from sottovoce.measure.population import (
-    LOWEST,
-    Scoring,
-    Trials,
-    by_speaker,
-    check_dimensions,
-    make_conversations,
-    make_trials,
-    stand,
-)
+from sottovoce.measure.conversations import Trials, make_conversations, make_trials
+from sottovoce.measure.identification import mean_by_speaker
+from sottovoce.measure.population import LOWEST, Scoring, check_dimensions, stand
 from sottovoce.measure.population_sizes import all_populations, default_populations
 from sottovoce.speaker import Cosine, Embeddings, Euclidean, LinkageFunction, Plda
 
@@ -273,8 +266,8 @@ def test_means_by_speaker_are_in_order_of_speakers(who: list[int], seed: int) ->
     speakers = np.array(who)
     values = rng(seed).normal(size=(len(who), 3))
     expected = [values[speakers == s].mean(axis=0) for s in sorted(set(who))]
-    assert by_speaker(values, speakers) == pytest.approx(np.array(expected))
-    assert by_speaker(values[:, 0], speakers) == pytest.approx(np.array(expected)[:, 0])
+    assert mean_by_speaker(values, speakers) == pytest.approx(np.array(expected))
+    assert mean_by_speaker(values[:, 0], speakers) == pytest.approx(np.array(expected)[:, 0])
 
 
 def test_default_populations_double_up_to_everybody() -> None:

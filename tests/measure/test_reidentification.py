@@ -21,10 +21,11 @@ from sottovoce.findings import (
     most_exposed,
 )
 from sottovoce.measure import population
+from sottovoce.measure.conversations import make_trials
 from sottovoce.measure.identification import top_k
 from sottovoce.measure.isolation import LITERAL_DRAWS
 from sottovoce.measure.literal_protocol import literal_populations
-from sottovoce.measure.population import Scoring, make_trials, stand
+from sottovoce.measure.population import Scoring, stand
 from sottovoce.measure.reidentification import reidentify
 from sottovoce.measure.reidentification_settings import ReidentificationSettings
 from sottovoce.measure.scores import Scores

@@ -342,3 +342,24 @@ def open_set(
             OpenSetPoint(length, size, eer(tally), rocch_eer_of(blocks), min_cllr_of(blocks), d_sys)
         )
     return points
+
+
+def mean_by_speaker(values: NDArray[np.float64], speakers: IntArray) -> NDArray[np.float64]:
+    """Average the rows of a table over the trials of each speaker.
+
+    Parameters
+    ----------
+    values : array of float64, trials × columns
+        One row per trial.
+    speakers : array of int, trials
+        Whose trial each is.
+
+    Returns
+    -------
+    array of float64, speakers × columns
+        In order of the speakers' numbers.
+    """
+    order = np.argsort(speakers, kind="stable")
+    _, first, counts = np.unique(speakers[order], return_index=True, return_counts=True)
+    sums = np.add.reduceat(values[order], first, axis=0)
+    return np.asarray(sums / counts.reshape(-1, *[1] * (values.ndim - 1)))

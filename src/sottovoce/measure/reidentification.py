@@ -24,11 +24,13 @@ from sottovoce.findings import (
     SpeakerRisk,
 )
 from sottovoce.measure.cautions import FOUND_NEARLY_ALWAYS, Caution, few_speakers
+from sottovoce.measure.conversations import make_conversations, make_trials
 from sottovoce.measure.counting import make_edges
 from sottovoce.measure.identification import (
     Counter,
     chance_rank_disclosure,
     expected_rank,
+    mean_by_speaker,
     open_set,
     rank_disclosure,
     top_k,
@@ -37,15 +39,7 @@ from sottovoce.measure.intervals import Interval, share_interval
 from sottovoce.measure.isolation import VECTORS
 from sottovoce.measure.linkability import MIN_MATED, default_bins
 from sottovoce.measure.literal_protocol import literal_populations
-from sottovoce.measure.population import (
-    Scoring,
-    Standing,
-    by_speaker,
-    check_dimensions,
-    make_conversations,
-    make_trials,
-    stand,
-)
+from sottovoce.measure.population import Scoring, Standing, check_dimensions, stand
 from sottovoce.measure.population_sizes import all_populations
 from sottovoce.measure.reidentification_intervals import (
     eer_spread,
@@ -251,9 +245,9 @@ class _Study:
     def _identification(self, standing: Standing, length: int, sizes: list[int]) -> None:
         """Linkability, rank, top-k and rank disclosure, averaged over trials, then speakers."""
         k = self.settings.k
-        linked = by_speaker(top_k(standing, sizes), standing.speakers)
-        in_top_k = by_speaker(top_k(standing, sizes, k), standing.speakers)
-        ranks = by_speaker(expected_rank(standing, sizes), standing.speakers)
+        linked = mean_by_speaker(top_k(standing, sizes), standing.speakers)
+        in_top_k = mean_by_speaker(top_k(standing, sizes, k), standing.speakers)
+        ranks = mean_by_speaker(expected_rank(standing, sizes), standing.speakers)
         for i, size in enumerate(sizes):
             self._add("linkability", length, size, linked[:, i], 1 / size, share_interval)
             chance = min(1.0, k / size)
@@ -275,7 +269,7 @@ class _Study:
     def _linkability_by_size(self, standing: Standing, length: int) -> LinkabilityBySize:
         """The closed form at every size, for figures; it needs no further pass over scores."""
         sizes = all_populations(standing.models)
-        linked = by_speaker(top_k(standing, sizes), standing.speakers)
+        linked = mean_by_speaker(top_k(standing, sizes), standing.speakers)
         values = tuple(linked.mean(axis=0).tolist())
         confidence = self.settings.confidence
         if confidence is None:
@@ -313,7 +307,7 @@ class _Study:
         """Put Linkability from random populations, as published, in place of the exact one."""
         points = self.curves["linkability"]
         self.curves["linkability"] = [point for point in points if point.length != length]
-        columns = by_speaker(linked, scoring.speakers)
+        columns = mean_by_speaker(linked, scoring.speakers)
         for i, size in enumerate(sizes):
             self._add("linkability", length, size, columns[:, i], 1 / size, share_interval)
 

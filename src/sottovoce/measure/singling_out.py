@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from sottovoce.core.engine import HERE, Engine, SharedArray
 from sottovoce.core.errors import TooFewError
 from sottovoce.core.types import IntArray, Progress, Vectors
+from sottovoce.measure.conversations import Conversations, enrolment_numbers
 from sottovoce.measure.isolation import (
     LITERAL_DRAWS,
     VECTORS,
@@ -30,7 +31,6 @@ from sottovoce.measure.isolation import (
     isolations,
     literal,
 )
-from sottovoce.measure.population import Conversations, enrolment_numbers
 from sottovoce.measure.reidentification_settings import ReidentificationSettings
 from sottovoce.speaker import Embeddings, LinkageFunction, recentred
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from sottovoce.findings import SpeakerRisk
-from sottovoce.measure.identification import top_k
-from sottovoce.measure.population import Standing, by_speaker
+from sottovoce.measure.identification import mean_by_speaker, top_k
+from sottovoce.measure.population import Standing
 from sottovoce.measure.population_sizes import all_populations
 from sottovoce.speaker import Embeddings
 
@@ -26,7 +26,7 @@ def speaker_risks(standing: Standing, enrol: Embeddings, length: int) -> list[Sp
     sizes = np.array(all_populations(standing.models))
     # a crowd is drawn at random, whoever else is part of every population of the study
     standing = standing.without_core()
-    linked = by_speaker(top_k(standing, sizes.tolist()), standing.speakers)
+    linked = mean_by_speaker(top_k(standing, sizes.tolist()), standing.speakers)
     hidden = linked < 0.5
     vanishing = np.where(hidden.any(axis=1), sizes[np.argmax(hidden, axis=1)], 0)
     speakers, trials = np.unique(standing.speakers, return_counts=True)
