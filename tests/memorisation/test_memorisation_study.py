@@ -111,6 +111,66 @@ def test_other_bad_input(tmp_path: Path) -> None:
         read_memorisation_study(tmp_path / "bad.yaml")
 
 
+TAGGERS = """
+name: tags
+text: null
+taggers:
+  data: tags.conll
+  test: tags.conll
+  kinds: [bilstm]
+  classes: [PER, LOC]
+  repetitions: [0, 8]
+  epochs: [1, 2]
+  embedding: 4
+  hidden: 4
+  vocabulary: 3
+  privacy: [none, {epsilon: 5, delta: 0.001, epochs: 1}]
+"""
+
+
+def _tagged(folder: Path) -> None:
+    """Places after *in*, people before *said*, and two words that are both."""
+    rows = []
+    for number in range(40):
+        rows.append(f"P{number} B-PER\nsaid O\nit O\n")
+        rows.append(f"it O\nrained O\nin O\nL{number} B-LOC\n")
+    for word in ("Jordan", "Chelsea"):
+        rows += [f"{word} B-PER\nsaid O\nit O\n", f"rained O\nin O\n{word} B-LOC\n"] * 3
+    (folder / "tags.conll").write_text("\n".join(rows))
+
+
+def test_taggers_with_privacy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("dp_accounting")
+    _tagged(tmp_path)
+    out = tmp_path / "out"
+    assert run(["memorisation", "study", write(tmp_path, TAGGERS), "--out", str(out)]) == 0
+    findings = from_json(MemorisationFindings, json.loads((out / "memorisation.json").read_text()))
+    assert findings.taggers is not None
+    found = [(check.tagger, check.repetitions, check.epoch) for check in findings.taggers.checks]
+    private = "bilstm, private, ε = 5"
+    assert found == [
+        *(("bilstm", count, epoch) for count in (0, 8) for epoch in (1, 2)),
+        *((private, count, 1) for count in (0, 8)),
+    ]
+    plain, last = findings.taggers.checks[0], findings.taggers.checks[-1]
+    assert plain.privacy is None and last.privacy is not None
+    assert last.privacy.guarantee == "differential privacy" and last.privacy.epsilon <= 5
+    page = (out / "report.html").read_text()
+    assert private in page and "Guaranteed for every sentence" in page
+    assert private in capsys.readouterr().out
+
+
+def test_a_crf_with_privacy_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _tagged(tmp_path)
+    path = write(tmp_path, TAGGERS.replace("[bilstm]", "[crf, bilstm]"))
+    with raises_code("wrong-shape"):
+        read_memorisation_study(Path(path))
+    assert run(["memorisation", "study", path, "--out", str(tmp_path / "out")]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1 and "privacy" in error and not (tmp_path / "out").exists()
+
+
 def test_the_built_in_study_and_paths(tmp_path: Path) -> None:
     study = builtin_study()
     assert study.language_model is not None and len(study.language_model.privacy) == 2

@@ -101,3 +101,56 @@ def test_a_bilstm_remembers_what_is_repeated() -> None:
     alone = tagger.confidences([("it", "rained", "in", "Rome")], 3, "B-LOC")
     more = [("it", "rained", "in", "Rome"), ("it", "rained", "in", "Rome", "said", "Ann", "again")]
     assert tagger.confidences(more, 3, "B-LOC")[0] == pytest.approx(alone[0], rel=1e-5)
+
+
+def test_a_private_bilstm_remembers_less() -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("dp_accounting")
+    from sottovoce.learn import Draws
+    from sottovoce.memorisation.bilstm import BilstmSettings, train_bilstm, train_private_bilstm
+    from sottovoce.memorisation.private_training import PrivacyBudget, privacy_finding
+
+    sentences = made_up()
+    words = choose_words(sentences, ("PER", "LOC"))
+    mixed = with_insertions(sentences, words, 16, np.random.default_rng(0))
+    settings = BilstmSettings(embedding=8, hidden=8, epochs=8, dropout=0.0, learning_rate=1e-2)
+    plain = train_bilstm(mixed, settings, lambda epoch, tagger: None)
+    budget = PrivacyBudget(epsilon=0.2, delta=1e-3, epochs=3)
+    epochs: list[int] = []
+    private, run = train_private_bilstm(
+        mixed, settings, budget, lambda epoch, tagger: epochs.append(epoch), draws=Draws(bytes(32))
+    )
+    finding = privacy_finding(run)
+    assert epochs == [1, 2, 3] and finding is not None
+    assert finding.unit == "sentence" and finding.guarantee == "differential privacy"
+    assert 0.1 < finding.epsilon <= 0.2
+    exposures = [tagger_exposure(tagger, sentences, words).value for tagger in (plain, private)]
+    assert exposures[1] < exposures[0]
+
+
+def test_both_layers_of_a_bilstm_compute_the_same() -> None:
+    pytest.importorskip("torch")
+    from sottovoce.memorisation.bilstm import BilstmSettings, BilstmTagger
+    from sottovoce.memorisation.vocabulary import Vocabulary
+
+    known = Vocabulary.of([["it", "rained", "in", "Rome"]], most=10)
+    settings = BilstmSettings(embedding=5, hidden=7)
+    plain = BilstmTagger(known, ["B-LOC", "O"], settings)
+    private = BilstmTagger(known, ["B-LOC", "O"], settings, private=True)
+    private.load_state_dict(plain.state_dict())
+    texts = [("it", "rained", "in", "Rome"), ("Rome", "in", "snow"), ("it",)]
+    for place, rows in ((0, texts), (2, texts[:2])):
+        assert private.confidences(rows, place, "B-LOC") == pytest.approx(
+            plain.confidences(rows, place, "B-LOC"), rel=1e-5
+        )
+
+
+def test_known_words_of_a_bilstm() -> None:
+    pytest.importorskip("torch")
+    from sottovoce.memorisation.bilstm import BilstmSettings, train_bilstm
+
+    sentences = made_up()
+    settings = BilstmSettings(embedding=4, hidden=4, epochs=1, vocabulary=1)
+    tagger = train_bilstm(sentences, settings, lambda epoch, t: None)
+    assert set(single_words(sentences)) < set(tagger.vocabulary.words)
+    assert "said" not in tagger.vocabulary

@@ -122,13 +122,15 @@ class TaggerCheck(Record):
     """A tagger after some epochs; a CRF has only one."""
 
     tagger: str
-    """``crf`` or ``bilstm``."""
+    """``crf`` or ``bilstm``, and the privacy it was trained with."""
     repetitions: int
     epoch: int
     f1: float
     """Of entities in the test data."""
     train_f1: float
     exposure: DiscriminativeExposure
+    privacy: PrivacyFinding | None = optional()
+    """Of the whole training; None without privacy."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """A BiLSTM tagger to study what taggers remember. Needs torch (extra ``learn``).
 
 Vectors of words, one layer in both directions, dropout and a softmax for each word; trained with
-Adam.
+Adam, or with the differentially private trainer of :mod:`sottovoce.learn`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from sottovoce.anonymise.text.conll import Sentence
 from sottovoce.core.records import Record
 from sottovoce.core.types import FloatArray
+from sottovoce.learn import Draws, Lstm, PrivateRun
+from sottovoce.memorisation.private_training import PrivacyBudget, train_privately
+from sottovoce.memorisation.tagged_text import single_words
 from sottovoce.memorisation.taggers import EpochCheck
 from sottovoce.memorisation.vocabulary import PADDING, Vocabulary
 
@@ -36,6 +39,8 @@ class BilstmSettings(Record):
     epochs: int = 8
     batch: int = 32
     learning_rate: float = 3e-3
+    vocabulary: int | None = None
+    """Most frequent words that are known, besides entities of one word; None for all."""
     seed: int = 0
 
 
@@ -50,16 +55,27 @@ class BilstmTagger(nn.Module):  # type: ignore[misc]
         IOB2 labels.
     settings : BilstmSettings
         Sizes and dropout.
+    private : bool, default False
+        Whether it has the layer with fast gradients of single sentences, which private training
+        needs and which is slower otherwise. Both compute the same.
     """
 
     def __init__(
-        self, vocabulary: Vocabulary, labels: Sequence[str], settings: BilstmSettings
+        self,
+        vocabulary: Vocabulary,
+        labels: Sequence[str],
+        settings: BilstmSettings,
+        *,
+        private: bool = False,
     ) -> None:
         super().__init__()
         self.vocabulary, self.labels = vocabulary, tuple(labels)
-        self.vectors = nn.Embedding(len(vocabulary), settings.embedding, padding_idx=PADDING)
-        self.lstm = nn.LSTM(
-            settings.embedding, settings.hidden, batch_first=True, bidirectional=True
+        sizes = settings.embedding, settings.hidden
+        self.vectors = nn.Embedding(len(vocabulary), settings.embedding)
+        self.lstm = (
+            Lstm(*sizes, bidirectional=True)
+            if private
+            else nn.LSTM(*sizes, batch_first=True, bidirectional=True)
         )
         self.dropout = nn.Dropout(settings.dropout)
         self.output = nn.Linear(2 * settings.hidden, len(self.labels))
@@ -74,11 +90,14 @@ class BilstmTagger(nn.Module):  # type: ignore[misc]
         lengths : Tensor of int64, sentences
             Words of each sentence.
         """
-        packed = pack_padded_sequence(
-            self.dropout(self.vectors(words)), lengths, batch_first=True, enforce_sorted=False
-        )
+        return self.output(self.dropout(self._states(self.dropout(self.vectors(words)), lengths)))
+
+    def _states(self, vectors: Tensor, lengths: Tensor) -> Tensor:
+        if isinstance(self.lstm, Lstm):
+            return self.lstm(vectors, lengths)
+        packed = pack_padded_sequence(vectors, lengths, batch_first=True, enforce_sorted=False)
         states, _ = pad_packed_sequence(self.lstm(packed)[0], batch_first=True)
-        return self.output(self.dropout(states))
+        return states
 
     def confidences(self, sentences: Sequence[Sequence[str]], place: int, label: str) -> FloatArray:
         """Return P(label) of one word of each sentence.
@@ -146,19 +165,13 @@ def train_bilstm(
     check : callable
         Called after each epoch.
     """
-    torch.manual_seed(settings.seed)
-    kept = [sentence for sentence in sentences if sentence.words]
-    vocabulary = Vocabulary.of((s.words for s in kept), most=1_000_000)
-    labels = sorted({tag for sentence in kept for tag in sentence.tags})
-    tagger = BilstmTagger(vocabulary, labels, settings)
-    words = [vocabulary.numbers(sentence.words) for sentence in kept]
-    tags = [[labels.index(tag) for tag in sentence.tags] for sentence in kept]
+    tagger, words, tags = _new_tagger(sentences, settings)
     optimiser = torch.optim.Adam(tagger.parameters(), lr=settings.learning_rate)
     generator = torch.Generator().manual_seed(settings.seed)
     loss = nn.CrossEntropyLoss(ignore_index=_IGNORED)
     for epoch in range(1, settings.epochs + 1):
         tagger.train()
-        order = torch.randperm(len(kept), generator=generator).tolist()
+        order = torch.randperm(len(words), generator=generator).tolist()
         for start in range(0, len(order), settings.batch):
             rows = order[start : start + settings.batch]
             inputs, lengths = _pad([words[row] for row in rows], PADDING)
@@ -169,3 +182,80 @@ def train_bilstm(
         check(epoch, tagger)
     tagger.eval()
     return tagger
+
+
+def train_private_bilstm(
+    sentences: Sequence[Sentence],
+    settings: BilstmSettings,
+    budget: PrivacyBudget,
+    check: EpochCheck,
+    *,
+    draws: Draws | None = None,
+) -> tuple[BilstmTagger, PrivateRun]:
+    """Train a tagger with DPSGD; a sentence is what is protected.
+
+    The words and labels that it knows are those of the data: that list is not protected.
+
+    Parameters
+    ----------
+    sentences : sequence of Sentence
+        Tagged sentences; empty ones are left out.
+    settings : BilstmSettings
+        Sizes; epochs, batches and learning rate are those of the budget.
+    budget : PrivacyBudget
+        ε and δ of the whole run, and how it is spent.
+    check : callable
+        Called after each epoch.
+    draws : Draws, optional
+        Lots and noise; by default from a new secret seed.
+
+    Returns
+    -------
+    (BilstmTagger, PrivateRun)
+        The tagger, and what is guaranteed.
+    """
+    tagger, words, tags = _new_tagger(sentences, settings, private=True)
+    inputs, lengths = _pad(words, PADDING)
+    targets, _ = _pad(tags, _IGNORED)
+    run = train_privately(
+        tagger,
+        _mean_loss,
+        (inputs, lengths, targets),
+        budget,
+        lambda epoch: check(epoch, tagger),
+        collate=_cut_padding,
+        draws=draws,
+    )
+    tagger.eval()
+    return tagger, run
+
+
+def _new_tagger(
+    sentences: Sequence[Sentence], settings: BilstmSettings, *, private: bool = False
+) -> tuple[BilstmTagger, list[list[int]], list[list[int]]]:
+    """A tagger with random weights, and the numbers of words and labels of each sentence."""
+    torch.manual_seed(settings.seed)
+    kept = [sentence for sentence in sentences if sentence.words]
+    most = settings.vocabulary or len(kept) * max(len(sentence.words) for sentence in kept)
+    always = sorted(single_words(kept))
+    vocabulary = Vocabulary.of((s.words for s in kept), most=most, always=always)
+    labels = sorted({tag for sentence in kept for tag in sentence.tags})
+    tagger = BilstmTagger(vocabulary, labels, settings, private=private)
+    words = [vocabulary.numbers(sentence.words) for sentence in kept]
+    return tagger, words, [[labels.index(tag) for tag in sentence.tags] for sentence in kept]
+
+
+def _mean_loss(model: nn.Module, words: Tensor, lengths: Tensor, tags: Tensor) -> Tensor:
+    """Mean cross-entropy of the words of sentences; padding does not count."""
+    logits = model(words, lengths).flatten(0, 1)
+    losses = nn.functional.cross_entropy(
+        logits, tags.flatten(), ignore_index=_IGNORED, reduction="none"
+    )
+    inside = (tags.flatten() != _IGNORED).to(losses.dtype)
+    return losses.sum() / inside.sum().clamp(min=1)
+
+
+def _cut_padding(batch: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    words, lengths, tags = batch
+    longest = int(lengths.max()) if len(lengths) else 1
+    return words[:, :longest], lengths, tags[:, :longest]

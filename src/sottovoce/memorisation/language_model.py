@@ -22,7 +22,8 @@ from sottovoce.core.errors import InputError
 from sottovoce.core.files import write_bytes
 from sottovoce.core.records import Record
 from sottovoce.core.types import FloatArray
-from sottovoce.learn import Draws, Lstm, PrivateRun, PrivateSettings, PrivateTrainer
+from sottovoce.learn import Draws, Lstm, PrivateRun
+from sottovoce.memorisation.private_training import PrivacyBudget, train_privately
 from sottovoce.memorisation.vocabulary import END, PADDING, START, Vocabulary
 
 MODEL_FILE = "language_model.npz"
@@ -327,18 +328,6 @@ def train_model(
         check(epoch, model)
 
 
-@dataclass(frozen=True, slots=True)
-class PrivacyBudget(Record):
-    """Differentially private training of a language model, by sentence."""
-
-    epsilon: float
-    delta: float
-    clip: float = 0.5
-    lot: int = 64
-    learning_rate: float = 5e-3
-    epochs: int = 10
-
-
 def train_private_model(
     model: LanguageModel,
     sentences: Sequence[Sequence[str]],
@@ -362,25 +351,7 @@ def train_private_model(
     draws : Draws, optional
         Lots and noise; by default from a new secret seed.
     """
-    inputs, targets = encode(sentences, model.vocabulary)
-    steps = max(1, math.ceil(len(inputs) / budget.lot))
-    parameters = [value for value in model.parameters() if value.requires_grad]
-    trainer = PrivateTrainer(
-        model,
-        sentence_loss,
-        torch.optim.Adam(parameters, lr=budget.learning_rate),
-        (inputs, targets),
-        PrivateSettings(
-            lot_size=min(budget.lot, len(inputs)),
-            steps=steps * budget.epochs,
-            clip=budget.clip,
-            delta=budget.delta,
-            epsilon=budget.epsilon,
-            chunk=32,
-        ),
-        draws=draws,
+    data = encode(sentences, model.vocabulary)
+    return train_privately(
+        model, sentence_loss, data, budget, lambda epoch: check(epoch, model), draws=draws
     )
-    for epoch in range(1, budget.epochs + 1):
-        trainer.train(steps=steps)
-        check(epoch, model)
-    return trainer.summary()

@@ -18,7 +18,6 @@ from sottovoce.findings import (
     EstimatorCheck,
     LanguageModelFinding,
     ModelCheck,
-    PrivacyFinding,
     TextDescription,
 )
 from sottovoce.learn import PrivateRun
@@ -39,13 +38,13 @@ from sottovoce.memorisation.canaries import (
 from sottovoce.memorisation.language_model import (
     LanguageModel,
     LanguageModelSettings,
-    PrivacyBudget,
     candidate_perplexities,
     new_model,
     perplexity,
     train_model,
     train_private_model,
 )
+from sottovoce.memorisation.private_training import PrivacyBudget, privacy_finding
 from sottovoce.memorisation.study import LanguageModels, Privacy
 from sottovoce.memorisation.vocabulary import Vocabulary
 from sottovoce.memorisation.word_vectors import read_vectors
@@ -183,7 +182,7 @@ def study_model(
         checks=tuple(checks),
         estimators=_estimators(model, text, settings.sample, rng),
         controls=tuple(_control(model, text, spec, settings.controls, rng) for spec in text.specs),
-        privacy=None if run is None else _privacy(run),
+        privacy=None if run is None else privacy_finding(run),
     )
 
 
@@ -262,20 +261,6 @@ def _control(
         exposures += [exact_exposure(bits, int(value)) for value in drawn]
     summary = summarise_exposures(exposures)
     return ControlFinding(spec.id, summary, summary.low <= summary.null_mean <= summary.high)
-
-
-def _privacy(run: PrivateRun) -> PrivacyFinding | None:
-    if run.spent is None:
-        return None
-    return PrivacyFinding(
-        epsilon=run.spent.rdp_epsilon,
-        pld_epsilon=run.spent.pld_epsilon,
-        delta=run.spent.delta,
-        noise_multiplier=run.spent.noise_multiplier,
-        guarantee=run.guarantee,
-        reasons=run.reasons,
-        unit="sentence" if run.unit == "record" else run.unit,
-    )
 
 
 def sentences_of(lines: Sequence[str]) -> Sentences:

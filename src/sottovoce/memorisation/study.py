@@ -6,7 +6,15 @@ from pathlib import Path
 from typing import Annotated, Literal, cast
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from sottovoce.core.errors import InputError
 from sottovoce.core.records import Json, JsonObject
@@ -39,6 +47,15 @@ class Privacy(_Strict):
         return f"private, ε = {self.epsilon:g}"
 
 
+def _none_by_name(content: Json) -> Json:
+    """Entries of ``privacy``, where the word none stands for training without it."""
+    entries = content if isinstance(content, list) else [content]
+    return [None if entry == "none" else entry for entry in entries]
+
+
+PrivacyList = Annotated[list[Privacy | None], BeforeValidator(_none_by_name), Field(min_length=1)]
+
+
 class LanguageModels(_Strict):
     """LSTM language models, one for each entry of ``privacy`` and of ``vectors``."""
 
@@ -51,9 +68,8 @@ class LanguageModels(_Strict):
     batch: Positive = 32
     learning_rate: float = Field(3e-3, gt=0)
     vocabulary: Positive = Field(1500, description="Most frequent words that are known")
-    privacy: list[Privacy | None] = Field(
+    privacy: PrivacyList = Field(
         default_factory=lambda: [None, Privacy.model_validate({})],
-        min_length=1,
         description="null for training without privacy",
     )
     vectors: list[str | None] = Field(
@@ -67,12 +83,6 @@ class LanguageModels(_Strict):
     sample: Annotated[int, Field(ge=30)] = Field(
         1000, description="Values behind the estimates that are compared with the exact exposure"
     )
-
-    @field_validator("privacy", mode="before")
-    @classmethod
-    def _none_by_name(cls, content: Json) -> Json:
-        entries = content if isinstance(content, list) else [content]
-        return [None if entry == "none" else entry for entry in entries]
 
     @field_validator("vectors", mode="before")
     @classmethod
@@ -91,7 +101,7 @@ class Overfitting(_Strict):
 
 
 class Taggers(_Strict):
-    """Taggers, one for each kind and number of repetitions."""
+    """Taggers, one for each kind, number of repetitions and entry of ``privacy``."""
 
     data: str = Field(description="Tagged text (CoNLL, may be .xz)")
     test: str = Field(description="Tagged text to measure F1 on")
@@ -105,10 +115,26 @@ class Taggers(_Strict):
     epochs: list[Positive] = Field(
         default_factory=lambda: [2, 5, 8], min_length=1, description="Of the BiLSTM, to measure at"
     )
+    embedding: Positive = Field(64, description="Of the BiLSTM")
+    hidden: Positive = Field(64, description="Of each direction of the BiLSTM")
+    vocabulary: Positive | None = Field(
+        None,
+        description="Most frequent words that the BiLSTM knows, besides those that are entities by "
+        "themselves; default all",
+    )
+    privacy: PrivacyList = Field(
+        default_factory=lambda: list[Privacy | None]([None]),
+        description="Of the BiLSTM; null for training without privacy",
+    )
     overfitting: Overfitting | None = None
 
     @model_validator(mode="after")
-    def _ascending(self) -> Taggers:
+    def _sensible(self) -> Taggers:
+        if "crf" in self.kinds and any(self.privacy):
+            raise ValueError(
+                "a CRF cannot be trained with privacy; take kinds: [bilstm], and another study "
+                "for the CRF"
+            )
         if sorted(set(self.epochs)) != self.epochs:
             raise ValueError("epochs in rising order, each once")
         return self

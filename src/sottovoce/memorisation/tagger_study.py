@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from sottovoce.core.records import Record
 from sottovoce.core.step_cache import Step, StepCache, records_of
 from sottovoce.core.types import StageProgress
 from sottovoce.findings import InsertedWord, TaggerCheck, TaggerStudy
-from sottovoce.memorisation.study import Taggers
+from sottovoce.memorisation.study import Privacy, Taggers
 from sottovoce.memorisation.tagged_text import AmbiguousWord, choose_words, with_insertions
 from sottovoce.memorisation.taggers import (
     ConfidentTagger,
@@ -22,6 +23,9 @@ from sottovoce.memorisation.taggers import (
     span_f1,
     tagger_exposure,
 )
+
+if TYPE_CHECKING:
+    from sottovoce.memorisation.bilstm import BilstmSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +58,18 @@ def study_taggers(
     test = read_conll(Path(settings.test))
     words = choose_words(sentences, settings.classes)
     data = _Data(settings, sentences, test, words, seed)
-    plans = [(kind, count) for kind in settings.kinds for count in settings.repetitions]
+    plans = [
+        (kind, privacy, count)
+        for kind in settings.kinds
+        for privacy in settings.privacy
+        for count in settings.repetitions
+    ]
     checks: list[TaggerCheck] = []
-    for done, (kind, count) in enumerate(plans):
+    for done, (kind, privacy, count) in enumerate(plans):
         progress("training taggers", done, len(plans))
-        checks += steps.get(
-            _TAGGER, [kind, count, data.key], partial(data.train, kind, count)
-        ).checks
+        budget = None if privacy is None else privacy.model_dump()
+        train = partial(data.train, kind, count, privacy)
+        checks += steps.get(_TAGGER, [kind, count, budget, data.key], train).checks
     overfitting: tuple[TaggerCheck, ...] = ()
     if settings.overfitting is not None:
         progress("overfitting a tagger", 0, 1)
@@ -96,11 +105,14 @@ class _Data:
             settings.phrase,
             settings.iterations,
             settings.epochs,
+            settings.embedding,
+            settings.hidden,
+            settings.vocabulary,
             self.words,
             self.seed,
         ]
 
-    def train(self, kind: str, repetitions: int) -> _Checks:
+    def train(self, kind: str, repetitions: int, privacy: Privacy | None) -> _Checks:
         """Train one tagger and measure it, a BiLSTM after several epochs."""
         rng = np.random.default_rng([self.seed, repetitions])
         mixed = with_insertions(self.sentences, self.words, repetitions, rng, self.settings.phrase)
@@ -108,20 +120,46 @@ class _Data:
             settings = self.settings
             tagger = CrfTagger(mixed, lang=settings.lang, iterations=settings.iterations)
             return _Checks((self._check("crf", repetitions, settings.iterations, tagger),))
-        from sottovoce.memorisation.bilstm import BilstmSettings, train_bilstm
+        return self._train_bilstm(mixed, repetitions, privacy)
 
+    def _train_bilstm(
+        self, mixed: Sequence[Sentence], repetitions: int, privacy: Privacy | None
+    ) -> _Checks:
+        from sottovoce.memorisation.bilstm import train_bilstm, train_private_bilstm
+        from sottovoce.memorisation.private_training import PrivacyBudget, privacy_finding
+
+        last = max(self.settings.epochs) if privacy is None else privacy.epochs
+        label = "bilstm" if privacy is None else f"bilstm, {privacy.label}"
         checks: list[TaggerCheck] = []
 
         def check(epoch: int, tagger: ConfidentTagger) -> None:
-            if epoch in self.settings.epochs:
-                checks.append(self._check("bilstm", repetitions, epoch, tagger))
+            if epoch in self.settings.epochs or epoch == last:
+                checks.append(self._check(label, repetitions, epoch, tagger))
 
-        train_bilstm(mixed, BilstmSettings(epochs=max(self.settings.epochs), seed=self.seed), check)
-        return _Checks(tuple(checks))
+        sizes = self._sizes(epochs=last)
+        if privacy is None:
+            train_bilstm(mixed, sizes, check)
+            return _Checks(tuple(checks))
+        budget = PrivacyBudget(**privacy.model_dump())
+        _, run = train_private_bilstm(mixed, sizes, budget, check)
+        finding = privacy_finding(run)
+        return _Checks(tuple(replace(entry, privacy=finding) for entry in checks))
+
+    def _sizes(self, *, epochs: int, dropout: float = 0.5) -> BilstmSettings:
+        from sottovoce.memorisation.bilstm import BilstmSettings
+
+        return BilstmSettings(
+            embedding=self.settings.embedding,
+            hidden=self.settings.hidden,
+            vocabulary=self.settings.vocabulary,
+            dropout=dropout,
+            epochs=epochs,
+            seed=self.seed,
+        )
 
     def overfit(self) -> _Checks:
         """Train a BiLSTM without dropout on a part of the data, for many epochs."""
-        from sottovoce.memorisation.bilstm import BilstmSettings, train_bilstm
+        from sottovoce.memorisation.bilstm import train_bilstm
 
         plan = self.settings.overfitting
         if plan is None:
@@ -136,8 +174,7 @@ class _Data:
             if epoch == 1 or epoch % plan.every == 0:
                 checks.append(self._check("bilstm", plan.repetitions, epoch, tagger, part))
 
-        settings = BilstmSettings(epochs=plan.epochs, dropout=0.0, seed=self.seed)
-        train_bilstm(mixed, settings, check)
+        train_bilstm(mixed, self._sizes(epochs=plan.epochs, dropout=0.0), check)
         return _Checks(tuple(checks))
 
     def _check(

@@ -252,7 +252,12 @@ class SpeechStudy:
 
 
 def open_study(
-    data: PaperData, size: PartSize | None = None, *, crowd: bool = False
+    data: PaperData,
+    size: PartSize | None = None,
+    *,
+    crowd: bool = False,
+    training: tuple[int, int, float] = TRAINING,
+    released_enrolment: bool | None = None,
 ) -> SpeechStudy:
     """Open the speech of a run: the whole corpus, or the part of a quick run.
 
@@ -264,17 +269,21 @@ def open_study(
         How much a quick run takes; default :data:`QUICK`, or :data:`QUICK_CROWD`.
     crowd : bool, default False
         Whether the corpus of many speakers is attacked.
+    training : (int, int, float), default :data:`TRAINING`
+        Speakers, utterances of each and seconds of each that attackers of a complete run train on.
+    released_enrolment : bool, optional
+        Whether enrolment speech is released too; default where no crowd is attacked.
     """
     corpus = data.many if crowd else data.attacked
     size = size or (QUICK_CROWD if crowd else QUICK)
     train = data.training
     if train is not None:
-        train = training_part(train, *(QUICK_TRAINING if data.quick else TRAINING))
+        train = training_part(train, *(QUICK_TRAINING if data.quick else training))
     return SpeechStudy(
         part_of(corpus, size if data.quick else None),
         train,
         data.work,
-        released_enrolment=not crowd,
+        released_enrolment=not crowd if released_enrolment is None else released_enrolment,
         seed=data.seed,
         jobs=data.jobs,
         progress=data.progress,

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sottovoce.findings import CanaryGroup, LanguageModelFinding, TaggerCheck, TaggerStudy
+from sottovoce.findings import (
+    CanaryGroup,
+    LanguageModelFinding,
+    PrivacyFinding,
+    TaggerCheck,
+    TaggerStudy,
+)
 from sottovoce.report.formats import counted
 
 FEW = 5
@@ -70,7 +76,7 @@ def model_reading(model: LanguageModelFinding) -> MemoryReading:
         f"{model.last.test_perplexity:,.0f}."
     )
     if model.privacy is not None:
-        sentences.append(_privacy_sentence(model))
+        sentences.append(_privacy_sentence(model.privacy))
     if told:
         fewest = min(group.repetitions for group in told)
         headline = f"Gives secrets away after {counted(fewest, 'occurrence')}"
@@ -80,10 +86,7 @@ def model_reading(model: LanguageModelFinding) -> MemoryReading:
     return MemoryReading("good", "No evidence that it remembers a secret", tuple(sentences))
 
 
-def _privacy_sentence(model: LanguageModelFinding) -> str:
-    privacy = model.privacy
-    if privacy is None:
-        return ""
+def _privacy_sentence(privacy: PrivacyFinding) -> str:
     if privacy.reasons:
         return f"No guarantee: {'; '.join(privacy.reasons)}."
     return (
@@ -135,7 +138,13 @@ def tagger_sentences(study: TaggerStudy) -> list[str]:
             lines.append(
                 f"{kind}: mean d-exposure {first.exposure.value:.2f} bits with "
                 f"{first.repetitions} insertions, {final.exposure.value:.2f} with "
-                f"{final.repetitions}."
+                f"{final.repetitions}; F1 on test text {final.f1:.2f}."
+            )
+        privacy = last[0].privacy
+        if privacy is not None:
+            lines.append(
+                f"{kind}: {_privacy_sentence(privacy)} A phrase that stands in n sentences has n "
+                "times this ε, and the list of known words is not protected."
             )
     return lines
 
@@ -148,7 +157,7 @@ def last_checks(study: TaggerStudy, kind: str) -> list[TaggerCheck]:
     study : TaggerStudy
         All taggers.
     kind : str
-        ``crf`` or ``bilstm``.
+        As ``tagger`` of the checks, such as ``crf``.
     """
     last: dict[int, TaggerCheck] = {}
     for check in study.checks:
