@@ -134,7 +134,7 @@ class StudyText(_Strict):
     paraphraser: str | None = Field(
         None, description="Command that reads a line and writes a line, to compare"
     )
-    lang: str = Field("en", description="Language of the transcripts")
+    lang: str = Field("en", description="Language of transcripts without one; or auto")
     split: Split = Field(
         "speaker", description="speaker: test speakers are unknown; utterance: as in D2.3"
     )

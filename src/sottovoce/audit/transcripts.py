@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from sottovoce.asr.normalise import normalise
 from sottovoce.attack.inputs import SpeechDivision
 from sottovoce.attack.speech import SpeechSet, operators_secret
-from sottovoce.attack.text.defences import TextDefence, command_defence, strategy_defence
+from sottovoce.attack.text.defences import command_defence
 from sottovoce.attack.text.reassembly import measure_slices
-from sottovoce.attack.text.traits import defended, infer_text_trait, labelled_texts
+from sottovoce.attack.text.traits import (
+    LabelledText,
+    anonymised_by,
+    defended,
+    infer_text_trait,
+    labelled_texts,
+)
 from sottovoce.attack.text.trigrams import train_trigrams
 from sottovoce.audit.study import Study, StudySlices, StudyText
 from sottovoce.core.errors import InputError, SottovoceError
@@ -113,7 +120,7 @@ def text_traits(
     settings = study.text
     if settings is None:
         return None
-    texts = [utterance.transcript for utterance in speech.corpus]
+    texts = [(utterance.transcript, utterance.language) for utterance in speech.corpus]
 
     def compute() -> _TextTraits:
         try:
@@ -126,19 +133,21 @@ def text_traits(
 
 
 def _infer(study: Study, settings: StudyText, corpus: Corpus) -> list[TextTraits]:
-    defences: dict[str, TextDefence] = {
-        name: strategy_defence(name, lang=settings.lang, secret=operators_secret(study.seed))
-        for name in settings.strategies
-    }
-    if settings.paraphraser is not None:
-        defences["paraphraser"] = command_defence(settings.paraphraser)
+    paraphrase = None if settings.paraphraser is None else command_defence(settings.paraphraser)
+    secret = operators_secret(study.seed)
     results = []
     for attribute in study.attributes:
         texts = labelled_texts(corpus, attribute)
-        for name, defence in defences.items() if defences else [(None, None)]:
+        compared: list[tuple[str | None, Sequence[LabelledText]]] = [
+            (name, anonymised_by(texts, name, lang=settings.lang, secret=secret))
+            for name in settings.strategies
+        ]
+        if paraphrase is not None:
+            compared.append(("paraphraser", defended(texts, paraphrase)))
+        for name, pairs in compared or [(None, texts)]:
             results.append(
                 infer_text_trait(
-                    texts if defence is None else defended(texts, defence),
+                    pairs,
                     attribute=attribute,
                     transformation=name,
                     split=settings.split,

@@ -141,6 +141,12 @@ def _prepared_speech_options(command: Any) -> Any:
     help="With --from text: a program that reads a line and writes a line, to compare.",
 )
 @click.option(
+    "--lang",
+    default="en",
+    show_default=True,
+    help="With --from text or --cut words: language, if the corpus has none; or auto.",
+)
+@click.option(
     "--slice",
     "slice_seconds",
     metavar="SECONDS",
@@ -195,6 +201,7 @@ def command(
     sources: tuple[str, ...],
     strategies: tuple[str, ...],
     paraphraser: str | None,
+    lang: str,
     slice_seconds: str | None,
     cut: Literal["first", "words"],
     map_path: Path | None,
@@ -231,7 +238,14 @@ def command(
     traits: tuple[TextTraits, ...] = ()
     if "text" in sources:
         traits = attack_texts(
-            original, anonymised, attributes, strategies, paraphraser, out=out, seed=seed
+            original,
+            anonymised,
+            attributes,
+            strategies,
+            paraphraser,
+            lang=lang,
+            out=out,
+            seed=seed,
         )
     if "voice" not in sources:
         if json_to is not None:
@@ -240,7 +254,7 @@ def command(
             print_text_traits(traits, out)
         return
     check_linkage_name(linkage)
-    slicing = _slicing(slice_seconds, cut)
+    slicing = _slicing(slice_seconds, cut, lang)
     attackers = [ATTACKERS[name] for name in names]
     spec = _attackers_anonymiser(anonymised, anonymiser, settings)
     inputs = _inputs(original, anonymised, train, trials, spec, similar, prepared, seed, map_path)
@@ -266,7 +280,7 @@ def command(
             print_text_traits(traits, out)
 
 
-def _slicing(seconds: str | None, cut: Literal["first", "words"]) -> Slicing | None:
+def _slicing(seconds: str | None, cut: Literal["first", "words"], lang: str) -> Slicing | None:
     from sottovoce.attack.slicing import Slicing
 
     if seconds is None:
@@ -277,7 +291,7 @@ def _slicing(seconds: str | None, cut: Literal["first", "words"]) -> Slicing | N
         raise UsageError(
             f"--slice {seconds}: use seconds separated by commas, e.g. 1,3,10", code="wrong-type"
         ) from None
-    slicing = Slicing(lengths, cut)
+    slicing = Slicing(lengths, cut, lang)
     slicing.check()
     return slicing
 

@@ -23,6 +23,7 @@ def attack_texts(
     strategies: Sequence[str],
     paraphraser: str | None,
     *,
+    lang: str,
     out: Path,
     seed: int,
 ) -> tuple[TextTraits, ...]:
@@ -38,26 +39,33 @@ def attack_texts(
         Strategies of the text anonymiser to compare.
     paraphraser : str or None
         A program to compare.
+    lang : str
+        Language of transcripts for which the corpus has none.
     out : Path
         Folder that gets :data:`TRAITS`.
     seed : int
         Of the division of speakers.
     """
-    from sottovoce.attack.text.defences import TextDefence, command_defence, strategy_defence
-    from sottovoce.attack.text.traits import defended, infer_text_trait, labelled_texts
+    from sottovoce.attack.text.defences import command_defence
+    from sottovoce.attack.text.traits import (
+        anonymised_by,
+        defended,
+        infer_text_trait,
+        labelled_texts,
+    )
     from sottovoce.core.records import write_json
     from sottovoce.corpus import open_corpus
 
-    defences: dict[str, TextDefence] = {name: strategy_defence(name) for name in strategies}
-    if paraphraser is not None:
-        defences["paraphraser"] = command_defence(paraphraser)
+    paraphrase = None if paraphraser is None else command_defence(paraphraser)
     corpus, released = open_corpus(original), open_corpus(anonymised)
     results = []
     for attribute in attributes:
         texts = labelled_texts(corpus, attribute)
         compared: list[tuple[str | None, Sequence[LabelledText]]] = [
-            (name, defended(texts, defence)) for name, defence in defences.items()
+            (name, anonymised_by(texts, name, lang=lang)) for name in strategies
         ]
+        if paraphrase is not None:
+            compared.append(("paraphraser", defended(texts, paraphrase)))
         own = {utterance.id: utterance.transcript for utterance in corpus}
         if any(u.transcript and u.transcript != own.get(u.id) for u in released):
             compared.append((ANONYMISED, labelled_texts(corpus, attribute, anonymised=released)))

@@ -115,10 +115,10 @@ class Taggers(_Strict):
     epochs: list[Positive] = Field(
         default_factory=lambda: [2, 5, 8], min_length=1, description="Of the BiLSTM, to measure at"
     )
-    embedding: Positive = Field(64, description="Of the BiLSTM")
-    hidden: Positive = Field(64, description="Of each direction of the BiLSTM")
+    embedding: Positive = Field(default=64, description="Of the BiLSTM")
+    hidden: Positive = Field(default=64, description="Of each direction of the BiLSTM")
     vocabulary: Positive | None = Field(
-        None,
+        default=None,
         description="Most frequent words that the BiLSTM knows, besides those that are entities by "
         "themselves; default all",
     )

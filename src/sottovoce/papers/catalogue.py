@@ -12,7 +12,8 @@ from sottovoce.papers import maouche_2020, nautsch_2020, noe_2020, vauquier_2025
 from sottovoce.papers.comprise_2021 import (
     crowd,
     design_choices,
-    memorisation,
+    memorised_secrets,
+    memorised_tags,
     private_learning,
     slices,
     texts,
@@ -31,7 +32,8 @@ MODULES = (
     slices,
     texts,
     traits,
-    memorisation,
+    memorised_tags,
+    memorised_secrets,
     private_learning,
 )
 ALL = "all"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,8 +12,16 @@ from error_codes import raises_code
 
 from sottovoce.attack.logistic import log_probabilities, train_logistic
 from sottovoce.attack.text.defences import command_defence, strategy_defence
-from sottovoce.attack.text.traits import LabelledText, _macro_f1, defended, infer_text_trait
+from sottovoce.attack.text.traits import (
+    LabelledText,
+    _macro_f1,
+    anonymised_by,
+    defended,
+    infer_text_trait,
+    labelled_texts,
+)
 from sottovoce.attack.text.word_counts import TextVectors
+from sottovoce.corpus.utterance import Corpus, Utterance
 
 COMMON = [
     "the",
@@ -147,3 +156,27 @@ def test_refusals() -> None:
         infer_text_trait([replace(text, speaker="unknown") for text in texts()])
     with raises_code("too-few"):
         infer_text_trait([LabelledText("s", "a", "too short")])
+
+
+def test_each_text_is_anonymised_in_its_language() -> None:
+    english = "My name is Peter Miller and I live in London"
+    german = "Ich heiße Jürgen Schröder und wohne in Wuppertal"
+    corpus = Corpus(
+        "two",
+        Path(),
+        (
+            Utterance("a", Path("a.wav"), "s", gender="f", transcript=english, language="en-GB"),
+            Utterance("b", Path("b.wav"), "t", gender="m", transcript=german),
+        ),
+    )
+    mixed = labelled_texts(corpus, "gender")
+    assert [text.language for text in mixed] == ["en", ""]
+    for lang in ("de", "auto"):
+        first, second = anonymised_by(mixed, "redact", lang=lang)
+        assert first.anonymised is not None and second.anonymised is not None
+        assert "Miller" not in first.anonymised and "London" not in first.anonymised
+        assert "Schröder" not in second.anonymised and "Wuppertal" not in second.anonymised
+        assert first.anonymised.startswith("My name is")
+        assert second.anonymised.startswith("Ich heiße")
+    with raises_code("unknown-name"):
+        anonymised_by(mixed, "redact", lang="xx")

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 from scipy.sparse import csr_array
 
+from sottovoce.anonymise.keys import Secret
 from sottovoce.attack.attributes import FOLDS, attribute_folds, attribute_label
 from sottovoce.attack.logistic import log_probabilities, train_logistic
-from sottovoce.attack.text.defences import TextDefence
+from sottovoce.attack.text.defences import TextDefence, strategy_defence
 from sottovoce.attack.text.word_counts import TextVectors, words_of
 from sottovoce.core.errors import InputError, TooFewError
+from sottovoce.core.languages import language_code
 from sottovoce.core.types import FloatArray, IntArray
 from sottovoce.corpus.utterance import Corpus
 from sottovoce.findings import TextTraits, TextTraitScore
@@ -44,6 +46,8 @@ class LabelledText:
     label: str
     original: str
     anonymised: str | None = None
+    language: str = ""
+    """Code of the language; empty where the corpus has none."""
 
 
 def labelled_texts(
@@ -72,6 +76,7 @@ def labelled_texts(
             attribute_label(utterance, attribute),
             utterance.transcript,
             None if anonymised is None else other.get(utterance.id, ""),
+            language_code(utterance.language),
         )
         for utterance in corpus
         if utterance.transcript and (anonymised is None or other.get(utterance.id))
@@ -97,10 +102,37 @@ def defended(texts: Sequence[LabelledText], defence: TextDefence) -> list[Labell
         Takes texts and returns as many.
     """
     changed = defence([text.original for text in texts])
-    return [
-        LabelledText(text.speaker, text.label, text.original, new)
-        for text, new in zip(texts, changed, strict=True)
-    ]
+    return [replace(text, anonymised=new) for text, new in zip(texts, changed, strict=True)]
+
+
+def anonymised_by(
+    texts: Sequence[LabelledText], strategy: str, *, lang: str = "en", secret: Secret | None = None
+) -> list[LabelledText]:
+    """Return the texts as a strategy of the text anonymiser changes them, each in its language.
+
+    Parameters
+    ----------
+    texts : sequence of LabelledText
+        Original texts.
+    strategy : str
+        As in ``sottovoce anonymise text --strategy``.
+    lang : str, default "en"
+        Language of texts that have none; ``auto`` and ``multi`` as in the text anonymiser.
+    secret : Secret, optional
+        What draws depend on; default a new one.
+
+    Raises
+    ------
+    UsageError
+        ``unknown-name`` for a strategy or language that there is not.
+    """
+    changed = list(texts)
+    for language in dict.fromkeys(text.language or lang for text in texts):
+        rows = [i for i, text in enumerate(texts) if (text.language or lang) == language]
+        defence = strategy_defence(strategy, lang=language, secret=secret)
+        for i, text in zip(rows, defended([texts[i] for i in rows], defence), strict=True):
+            changed[i] = text
+    return changed
 
 
 def infer_text_trait(

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from sottovoce.anonymise.keys import Secret
-from sottovoce.attack.text.defences import strategy_defence
-from sottovoce.attack.text.traits import defended, infer_text_trait, labelled_texts
+from sottovoce.attack.text.traits import anonymised_by, infer_text_trait, labelled_texts
 from sottovoce.core.errors import InputError
 from sottovoce.corpus.utterance import Corpus
 from sottovoce.findings import TextTraits
@@ -66,7 +65,7 @@ def _table_6(data: PaperData) -> ItemOutput:
     corpus = _texts(data)
     texts = labelled_texts(corpus, "gender")
     secret = Secret.reproducible(data.seed)
-    changed = defended(texts, strategy_defence(STRATEGY, secret=secret))
+    changed = anonymised_by(texts, STRATEGY, secret=secret)
     results: dict[str, TextTraits] = {
         split: infer_text_trait(
             changed, transformation=STRATEGY, pooled=(1, None), split=split, seed=data.seed
