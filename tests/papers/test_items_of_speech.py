@@ -13,11 +13,11 @@ import pytest
 from sottovoce.attack import Attacker
 from sottovoce.attack.speech import AnonymiserSpec
 from sottovoce.corpus.demo import builtin_corpus
-from sottovoce.findings import Reidentification
+from sottovoce.findings import CurvePoint, Estimate, Reidentification, SliceCurve, SlicePoint
 from sottovoce.measure import ReidentificationSettings, reidentify
 from sottovoce.papers import maouche_2020, vauquier_2025
 from sottovoce.papers.catalogue import ITEMS
-from sottovoce.papers.comprise_2021 import crowd, design_choices
+from sottovoce.papers.comprise_2021 import crowd, design_choices, slices
 from sottovoce.papers.comprise_2021.design_choices import Choice, ChoiceResult, DesignStudy
 from sottovoce.papers.data import PaperData
 from sottovoce.papers.maouche_2020 import Combination
@@ -133,6 +133,38 @@ def test_crowds(monkeypatch: pytest.MonkeyPatch, run: Callable[[str], ItemOutput
         names = {row[0] for row in output.tables[0].rows}
         assert len(names) == 7 and "baseline" in names
         assert elements(output, f"figure-{number}", "polyline") >= 14
+
+
+def drawn_curve(sliced: object, *rest: object, **more: object) -> SliceCurve:
+    """Longer slices are linked better, anonymised ones hardly."""
+    anonymised = isinstance(rest[0], Attacker)
+    points = []
+    for seconds in (0.5, 1.0, 5.0):
+        value = 0.1 if anonymised else min(0.9, 0.5 * seconds)
+        estimate = Estimate(value, 0.0, "higher = more disclosed", 60, 60, value - 0.05, value)
+        linked = CurvePoint(1, 4, value, 0.25, low=value / 2, high=1.0)
+        points.append(
+            SlicePoint(seconds, seconds, 60, 0, "plda", estimate, estimate, estimate, linked)
+        )
+    return SliceCurve("first", tuple(points))
+
+
+def test_slices(monkeypatch: pytest.MonkeyPatch, run: Callable[[str], ItemOutput]) -> None:
+    monkeypatch.setattr(SpeechStudy, "inputs", lambda study, spec: None)
+    monkeypatch.setattr(SpeechStudy, "sets", lambda study, spec, attackers: None)
+    monkeypatch.setattr(slices, "slice_sets", lambda *inputs: [])
+    monkeypatch.setattr(slices, "originals_slice_curve", drawn_curve)
+    monkeypatch.setattr(slices, "attack_slice_curve", drawn_curve)
+    output = run("004-figure-15")
+    (table,) = output.tables
+    assert [row[1] for row in table.rows] == ["0.5", "1", "5"] * 3
+    assert [row[0] for row in table.rows[::3]] == [
+        "original",
+        "anonymised, lazy-informed",
+        "anonymised, semi-informed",
+    ]
+    assert [entry.ours for entry in output.compared] == ["0.10 to 0.10", "yes"]
+    assert elements(output, "figure-15", "polyline") == 3
 
 
 def test_an_attack_can_be_left_out(
