@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+import soundfile
 from error_codes import raises_code
 
 from sottovoce.attack.logistic import log_probabilities, train_logistic
@@ -21,6 +23,7 @@ from sottovoce.attack.text.traits import (
     labelled_texts,
 )
 from sottovoce.attack.text.word_counts import TextVectors
+from sottovoce.cli import run
 from sottovoce.corpus.utterance import Corpus, Utterance
 
 COMMON = [
@@ -180,3 +183,23 @@ def test_each_text_is_anonymised_in_its_language() -> None:
         assert second.anonymised.startswith("Ich heiße")
     with raises_code("unknown-name"):
         anonymised_by(mixed, "redact", lang="xx")
+
+
+def test_the_command_takes_a_language(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    soundfile.write(tmp_path / "a.wav", np.zeros(1600), 16000)
+    names = ("Schröder", "Wuppertal", "Jürgen Müller")
+    lines = ["utterance,path,speaker,gender,transcript"]
+    for speaker in range(6):
+        for number, name in enumerate(names):
+            text = f"gestern hat uns {name} wieder einmal besucht"
+            lines.append(f"u{speaker}{number},a.wav,s{speaker},{'fm'[speaker % 2]},{text}")
+    (tmp_path / "manifest.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    corpus = str(tmp_path)
+    words = ["attack", "--original", corpus, "--anonymised", corpus, "--from", "text"]
+    words += ["--strategy", "redact", "--out", str(tmp_path / "out")]
+    assert run([*words, "--lang", "de", "--json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["text_traits"]
+    assert found["transformation"] == "redact" and found["changed"] == 1.0
+    assert json.loads((tmp_path / "out" / "traits.json").read_text())["text_traits"] == [found]
+    assert run([*words, "--lang", "xx"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
