@@ -30,9 +30,15 @@ from timing import HEAD, cpu, row
 
 from sottovoce.measure import acceleration
 from sottovoce.measure.conversations import Trials
-from sottovoce.measure.identification import Counter, expected_rank, open_set, top_k
+from sottovoce.measure.identification import (
+    Counter,
+    expected_rank,
+    mean_by_speaker,
+    open_set,
+    top_k,
+)
 from sottovoce.measure.isolation import Draws, TestVectors, included, isolations
-from sottovoce.measure.population import TRIALS, Scoring, by_speaker, stand
+from sottovoce.measure.population import TRIALS, Scoring, stand
 from sottovoce.measure.population_sizes import default_populations
 from sottovoce.speaker import Cosine, Embeddings
 
@@ -67,7 +73,7 @@ def linkability() -> None:
 
     def curve() -> None:
         standing = stand(Scoring(models, trials, Cosine()))
-        by_speaker(top_k(standing, sizes), standing.speakers).mean(axis=0)
+        mean_by_speaker(top_k(standing, sizes), standing.speakers).mean(axis=0)
 
     peer = cpu(lambda: product(trials.vectors, models.vectors), 3)
     ours = cpu(curve, 3)
