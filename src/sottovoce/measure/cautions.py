@@ -16,8 +16,8 @@ from sottovoce.measure.verification import eer
 FEW_SPEAKERS = 30
 """With fewer speakers, a kind of speaker that is one in ten is easily missing altogether."""
 EXPOSED_FEW = (
-    "in simulations of 20 speakers, 95 % intervals of minDCF, Cllr_min and D_ECE then held the "
-    "true value in 90 to 91 % of the sets, and all others disclosed more than their intervals say"
+    "in simulations of 20 speakers, 95 % intervals of Cllr_min and D_ECE then held the true value "
+    "in 91 % of the sets, and all others disclosed more than their intervals say"
 )
 """What simulations of few exposed speakers showed; docs/intervals.md has the table."""
 
@@ -29,7 +29,7 @@ FALSE_ALARMS = (
 FOUND_NEARLY_ALWAYS = (
     "in simulations of 20 speakers, 95 % intervals of shares such as Linkability then held the "
     "true value in 90 % of the sets, and all others disclosed more; where all speakers are found "
-    "nearly always, those of the worst rank disclosure held in 87 %, and all others disclosed less"
+    "nearly always, those of the worst rank disclosure held in 86 %, and all others disclosed less"
 )
 """What simulations of re-identification showed."""
 
@@ -160,7 +160,7 @@ def _about_intervals(scores: ScoreSource, plan: Resampling | None) -> list[Cauti
                 "the intervals are too narrow unless no two trials share a speaker: speakers are "
                 "unknown, so trials were resampled. In simulations of 20 speakers such 95 % "
                 "intervals held the true value in about three sets of four, those of Cllr, DCF and "
-                "error rates at a threshold in as few as one of six; name the speakers",
+                "error rates at a threshold in as few as one of four; name the speakers",
             )
         ]
     if not by_speaker(scores):

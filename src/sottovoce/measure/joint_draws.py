@@ -30,6 +30,7 @@ from sottovoce.measure.subsampling import (
 )
 from sottovoce.measure.summary import plan_resampling, refusal, tally_for
 from sottovoce.measure.tally import Tally
+from sottovoce.measure.verification import eer
 
 _T_DRAWS = 20_000
 """Draws of several correlated t: the 95 % quantile of the largest is then off by less than 1 %."""
@@ -47,6 +48,8 @@ class JointDraws:
     """Sets × measures: why a measure cannot be computed from a set; empty where it can."""
     false_alarms: NDArray[np.float64]
     """Sets × measures: how many false alarms a measure rests on; infinite if it rests on none."""
+    errors: NDArray[np.float64]
+    """Sets: trials of the rarer kind on the wrong side of the threshold of the EER."""
 
     def split(self, sizes: Sequence[int]) -> list[JointDraws]:
         """Divide the sets, in their order, into groups.
@@ -63,6 +66,7 @@ class JointDraws:
                 self.draws[:, end - size : end],
                 self.refusals[end - size : end],
                 self.false_alarms[end - size : end],
+                self.errors[end - size : end],
             )
             for size, end in zip(sizes, ends.tolist(), strict=True)
         ]
@@ -130,6 +134,9 @@ class JointSets:
         self._values = self._measure(tallies)
         counts = [measure.false_alarms or _no_false_alarms for measure in measures]
         self._false_alarms = self._compute(tallies, counts)
+        self._errors = np.array(
+            [eer(tally) * min(tally.n_mated, tally.n_nonmated) for tally in tallies]
+        )
 
     def _measure(self, tallies: Sequence[Tally]) -> NDArray[np.float64]:
         """Values of the measures (sets × measures)."""
@@ -174,7 +181,7 @@ class JointSets:
             if progress:
                 progress(i + 1, self.replicates)
         refusals = tuple(map(tuple, self._refusals))
-        return JointDraws(self._values, draws, refusals, self._false_alarms)
+        return JointDraws(self._values, draws, refusals, self._false_alarms, self._errors)
 
     def deviate(self, seed: int, progress: Progress | None = None) -> Deviations:
         """Compute the measures in subsamples, as deviations that tell the standard errors.
@@ -216,8 +223,12 @@ def _no_false_alarms(evidence: Evidence) -> float:
     return np.inf
 
 
-def degrees_of_freedom(measure: Measure, scores: ScoreSource) -> float:
+def degrees_of_freedom(measure: Measure, scores: ScoreSource, errors: float) -> float:
     """Count what an interval rests on, less one: speakers with mated trials, or trials.
+
+    There are no more than two for each error, since the variance of a count is as uncertain as
+    that: with few errors the standard error varies more from sample to sample than the number of
+    speakers says.
 
     Parameters
     ----------
@@ -225,12 +236,14 @@ def degrees_of_freedom(measure: Measure, scores: ScoreSource) -> float:
         At a low false-alarm rate it rests on the few trials that are false alarms.
     scores : ScoreSource
         The scores.
+    errors : float
+        Trials of the rarer kind on the wrong side of the threshold of the EER.
     """
     if by_speaker(scores):
         units = mated_speakers(scores)
     else:
         units = min(len(scores.mated), scores.n_nonmated)
-    return min(units - 1.0, false_alarm_degrees(measure, scores))
+    return min(units - 1.0, false_alarm_degrees(measure, scores), max(1.0, 2 * errors))
 
 
 def simultaneous_half_widths(

@@ -179,7 +179,10 @@ class _Differences:
         pairs = list(combinations(np.flatnonzero(np.isfinite(values)).tolist(), 2))
         if self.plan is None or not pairs:
             return {}
-        degrees = [degrees_of_freedom(measure, scores) for scores in self.paired.sets]
+        degrees = [
+            degrees_of_freedom(measure, scores, errors)
+            for scores, errors in zip(self.paired.sets, self.results.errors.tolist(), strict=True)
+        ]
         standard = self.deviations.errors(pairs, column, min(degrees))
         widths = simultaneous_half_widths(
             standard.errors,
