@@ -14,7 +14,7 @@ from sottovoce.attack.inputs import SpeechDivision
 from sottovoce.attack.speech import SpeechSet
 from sottovoce.audit.study import Study
 from sottovoce.core.atomic_directory import refuse_inside
-from sottovoce.core.engine import Engine, LocalEngine
+from sottovoce.core.engine import SPEECH_MEMORY, Engine, LocalEngine
 from sottovoce.core.errors import InputError, SottovoceError
 from sottovoce.core.records import Record
 from sottovoce.core.step_cache import Step, StepCache, records_of
@@ -119,7 +119,9 @@ def vet(
 def _read_all(corpus: Corpus, engine: Engine, progress: StageProgress | None) -> _Vetting:
     usable, excluded, samples = [], [], 0
     places = {utterance.id: corpus.where(i) for i, utterance in enumerate(corpus)}
-    lengths = engine.map(length_or_defect, corpus, label="reading", group=READ_GROUP)
+    lengths = engine.map(
+        length_or_defect, corpus, label="reading", group=READ_GROUP, memory=SPEECH_MEMORY
+    )
     for done, (utterance, length) in enumerate(lengths, 1):
         if isinstance(length, str):
             excluded.append(f"{places[utterance.id]}: {length}")

@@ -12,7 +12,7 @@ import numpy as np
 
 from sottovoce.asr.normalise import normalise
 from sottovoce.asr.recogniser import RECOGNISERS, Recogniser, make_recogniser, understands
-from sottovoce.core.engine import Engine, LocalEngine
+from sottovoce.core.engine import SPEECH_MEMORY, Engine, LocalEngine
 from sottovoce.core.errors import SottovoceError, TooFewError
 from sottovoce.core.types import Audio, Progress
 from sottovoce.corpus.audio import load_audio
@@ -214,7 +214,7 @@ class UtilityMeter:
     ) -> list[Result]:
         """Results in the order of the items."""
         results = []
-        pending = self.engine.map(function, items, label=label, group=GROUP)
+        pending = self.engine.map(function, items, label=label, group=GROUP, memory=SPEECH_MEMORY)
         for done, (_, result) in enumerate(pending, 1):
             results.append(result)
             if progress:

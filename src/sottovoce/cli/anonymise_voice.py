@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 import click
 
 from sottovoce.cli.engine_options import engine_of, engine_options
-from sottovoce.cli.options import JsonCommand, json_option, key_values, progress_bar, write_json
+from sottovoce.cli.options import (
+    JsonCommand,
+    json_option,
+    key_values,
+    progress_bar,
+    where_option,
+    write_json,
+)
 from sottovoce.cli.secrets import Drawn, draw_secret, secret_options
 
 if TYPE_CHECKING:
@@ -36,6 +43,7 @@ if TYPE_CHECKING:
 )
 @click.option("--speaker", metavar="NAME", help="Speaker of the file, or of all files of a folder.")
 @click.option("--split", help="Only utterances of this split, such as enrol or trial.")
+@where_option
 @click.option("--jobs", default=2, show_default=True, help="Recordings anonymised in parallel.")
 @engine_options
 @click.option("--skip-bad", is_flag=True, help="Leave out recordings that cannot be anonymised.")
@@ -51,6 +59,7 @@ def command(
     rename: bool,
     speaker: str | None,
     split: str | None,
+    where: tuple[str, ...],
     jobs: int,
     engine: str | None,
     worker_memory: str | None,
@@ -82,7 +91,8 @@ def command(
     if str(source) != "builtin":
         check_exists(source)
     is_file = _is_audio(source)
-    corpus = None if is_file else _corpus(source, speaker, split)
+    selection = key_values(where, "--where") if where else None
+    corpus = None if is_file else _corpus(source, speaker, split, selection)
     _refuse_target(source, target, is_file)
     drawn = draw_secret(target, secret_path, reproducible)
     anonymiser = make_method(method, drawn.secret, **settings)
@@ -112,17 +122,20 @@ def _is_audio(source: Path) -> bool:
     return source.is_file() and source.suffix.lower() in AUDIO_ENDINGS
 
 
-def _corpus(source: Path, speaker: str | None, split: str | None) -> Corpus:
+def _corpus(
+    source: Path, speaker: str | None, split: str | None, where: dict[str, str] | None
+) -> Corpus:
     """Open a corpus; a plain folder of audio files counts as a corpus."""
     from sottovoce.corpus import Corpus, Utterance, open_corpus
     from sottovoce.corpus.trees import AUDIO_ENDINGS
 
     entries = sorted(source.iterdir()) if source.is_dir() else []
     files = [path for path in entries if path.suffix.lower() in AUDIO_ENDINGS and not path.is_dir()]
-    if not files or any(path.name in ("manifest.csv", "wav.scp") for path in entries):
+    lists = ("manifest.csv", "manifest.parquet", "wav.scp")
+    if where or not files or any(path.name in lists for path in entries):
         if speaker is not None:
             raise click.UsageError("--speaker: the corpus says itself who speaks; leave it out")
-        corpus = open_corpus(source)
+        corpus = open_corpus(source, where)
         return corpus if split is None else corpus.select(split=split)
     if any(path.is_dir() and not path.name.startswith(".") for path in entries):
         raise click.UsageError(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 
-from sottovoce.cli.options import provenance, stage_bar, write_json
+from sottovoce.cli.options import provenance, score_inputs, stage_bar, write_json
 
 if TYPE_CHECKING:
     from sottovoce.measure.conditions import ConditionSettings
@@ -117,7 +117,11 @@ def request(
 
 
 def measure_conditions(
-    requested: ConditionRequest, scores: Path, trials: Path | None, utt2spk: Path | None
+    requested: ConditionRequest,
+    scores: Path,
+    trials: Path | None,
+    utt2spk: Path | None,
+    where: Mapping[str, str] | None = None,
 ) -> None:
     """Measure one score set by condition.
 
@@ -127,13 +131,15 @@ def measure_conditions(
         The options.
     scores, trials, utt2spk : Path or None
         Files of the command.
+    where : mapping of str to str, optional
+        Shards that are read of a directory.
     """
     from sottovoce.measure.conditions import measure_by_condition
     from sottovoce.measure.readers.conditions import divide_file
     from sottovoce.measure.readers.score_files import read_score_file
     from sottovoce.report.conditions import print_measures_by_condition
 
-    file = read_score_file(scores, trials=trials, utt2spk=utt2spk)
+    file = read_score_file(scores, trials=trials, utt2spk=utt2spk, where=where)
     divided = divide_file(file, requested.column, requested.metadata)
     with stage_bar() as progress:
         result = measure_by_condition(
@@ -144,7 +150,7 @@ def measure_conditions(
             progress=progress,
         )
     if requested.json_to is not None:
-        origin = requested.provenance([scores, trials, utt2spk])
+        origin = requested.provenance([*score_inputs(scores, where), trials, utt2spk])
         write_json({**result.to_dict(), "provenance": origin}, requested.json_to)
     if requested.json_to != "-":
         print_measures_by_condition(result)

@@ -7,7 +7,15 @@ from pathlib import Path
 import click
 
 from sottovoce.cli.engine_options import engine_of, engine_options
-from sottovoce.cli.options import JsonCommand, json_option, progress_bar, provenance, write_json
+from sottovoce.cli.options import (
+    JsonCommand,
+    json_option,
+    key_values,
+    progress_bar,
+    provenance,
+    where_option,
+    write_json,
+)
 
 
 @click.command(
@@ -23,6 +31,7 @@ from sottovoce.cli.options import JsonCommand, json_option, progress_bar, proven
 @click.option("--sha256", help="SHA-256 that FILE.onnx (or the weights in FOLDER) must have.")
 @click.option("--vad/--no-vad", default=False, show_default=True, help="Remove pauses first.")
 @click.option("--split", help="Only utterances of this split, such as enrol or trial.")
+@where_option
 @click.option("--jobs", default=2, show_default=True, help="Recordings embedded at the same time.")
 @engine_options
 @click.option("--skip-bad", is_flag=True, help="Leave out recordings that cannot be embedded.")
@@ -37,6 +46,7 @@ def command(
     sha256: str | None,
     vad: bool,
     split: str | None,
+    where: tuple[str, ...],
     jobs: int,
     engine: str | None,
     worker_memory: str | None,
@@ -47,9 +57,9 @@ def command(
 ) -> None:
     """Turn every recording of CORPUS into a vector that tells who speaks, into OUT.npz.
 
-    CORPUS is a folder with manifest.csv, a Kaldi directory, Lhotse manifests, a LibriSpeech, VCTK
-    or Common Voice tree, or one with a folder per speaker. A run that was stopped continues where
-    it was.
+    CORPUS is a folder with manifest.csv or manifest.parquet, a Kaldi directory, Lhotse manifests, a
+    LibriSpeech, VCTK or Common Voice tree, or one with a folder per speaker. A run that was stopped
+    continues where it was.
 
     --vad leaves out what is much quieter than the speech. With the default encoder it does not help
     on clean recordings; it may help where pauses are long and noisy.
@@ -70,7 +80,7 @@ def command(
 
     network = make_encoder(encoder, sha256=sha256)
     network = WithoutPauses(network) if vad else network
-    recordings = open_corpus(corpus)
+    recordings = open_corpus(corpus, key_values(where, "--where") if where else None)
     if split is not None:
         splits = sorted({utterance.split for utterance in recordings if utterance.split})
         recordings = recordings.select(split=split)

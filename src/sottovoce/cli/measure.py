@@ -14,9 +14,12 @@ from sottovoce.cli.options import (
     figures_option,
     interval_options,
     json_option,
+    key_values,
     only_option,
     progress_bar,
     provenance,
+    score_inputs,
+    where_option,
     write_json,
 )
 
@@ -36,6 +39,7 @@ from sottovoce.cli.options import (
 @click.option(
     "--utt2spk", type=click.Path(path_type=Path), help="Speakers of the trials, for intervals."
 )
+@where_option
 @condition_options
 @figures_option
 @only_option
@@ -49,6 +53,7 @@ def command(
     example: bool,
     trials: Path | None,
     utt2spk: Path | None,
+    where: tuple[str, ...],
     by: str | None,
     metadata: Path | None,
     equal_weights: bool,
@@ -71,7 +76,7 @@ def command(
 
     SCORES is a .npz file (arrays mated and nonmated), a .csv, .tsv or .parquet table (columns
     score and label), a directory of Parquet shards, or with --trials a list of lines `enrol trial
-    score` (Kaldi) or `score enrol trial` (VoxCeleb).
+    score` (Kaldi) or `score enrol trial` (VoxCeleb). Tables and shards may be remote (s3://…).
     """
     from sottovoce.measure import measure_scores
     from sottovoce.measure.readers import read_scores
@@ -81,6 +86,7 @@ def command(
         raise click.UsageError("name one score file, or --example for the built-in scores")
     if example and (trials or utt2spk):
         raise click.UsageError("--example has its own trials; leave --trials and --utt2spk out")
+    selection = key_values(where, "--where") if where else None
     names = chosen_measures(only, prior, costs, threshold)
     confidence = None if no_interval else interval
     requested = request(
@@ -89,10 +95,12 @@ def command(
     if requested is not None:
         if scores is None:
             raise click.UsageError("the built-in scores have no conditions; leave --by out")
-        measure_conditions(requested, scores, trials, utt2spk)
+        measure_conditions(requested, scores, trials, utt2spk, selection)
         return
     source = (
-        example_scores() if scores is None else read_scores(scores, trials=trials, utt2spk=utt2spk)
+        example_scores()
+        if scores is None
+        else read_scores(scores, trials=trials, utt2spk=utt2spk, where=selection)
     )
     with (
         engine_of(engine, jobs, worker_memory, scratch) as opened,
@@ -114,8 +122,9 @@ def command(
         write_score_figures({source.name: score_curves(source)}, figures)
     if json_to is not None:
         origin = provenance(
-            [path for path in (scores, trials, utt2spk) if path is not None],
+            [*score_inputs(scores, selection), *(f for f in (trials, utt2spk) if f is not None)],
             only=names,
+            **({"where": selection} if selection else {}),
             interval=confidence,
             resamples=resamples,
             seed=seed,

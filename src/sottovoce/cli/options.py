@@ -150,6 +150,43 @@ def figures_option(command: Callable[P, R]) -> Callable[P, R]:
     )(command)
 
 
+def where_option(command: Callable[P, R]) -> Callable[P, R]:
+    """Add ``--where COLUMN=VALUE`` to a command, which may be repeated.
+
+    Parameters
+    ----------
+    command : callable
+        The function of the command; it receives ``where``, a tuple of str, for
+        :func:`key_values`.
+    """
+    return click.option(
+        "--where",
+        multiple=True,
+        metavar="COLUMN=VALUE",
+        help="Only these of a large table: shards in folders COLUMN=VALUE, rows of a manifest.",
+    )(command)
+
+
+def score_inputs(scores: Path | None, where: Mapping[str, str] | None) -> list[Path]:
+    """List the files whose content the provenance of a score set names.
+
+    Parameters
+    ----------
+    scores : Path or None
+        A file or a directory.
+    where : mapping of str to str, optional
+        Shards that are read of a directory.
+    """
+    from sottovoce.core.remote_files import is_folder, remote_address
+    from sottovoce.measure.readers import parquet_shards
+
+    if scores is None:
+        return []
+    if is_folder(scores) and (where or remote_address(scores)):
+        return parquet_shards(scores, where)
+    return [scores]
+
+
 def split_names(names: str | None) -> list[str] | None:
     """Split a comma-separated list of names.
 

@@ -26,6 +26,7 @@ import numpy as np
 from sottovoce.core.engine import DASK, EngineSettings, SharedArray
 from sottovoce.core.engine_summary import EngineSummary
 from sottovoce.core.errors import InputError, MissingExtraError, UsageError, first_line
+from sottovoce.core.remote_files import remote_address
 from sottovoce.core.remote_work import Outcome, Payload, Task, installed_versions, run_task
 from sottovoce.core.scratch import scratch_folder
 from sottovoce.core.types import AnyArray
@@ -43,6 +44,8 @@ RECOUNT = 2.0
 """Seconds after which the threads of the workers are counted again."""
 RESUBMISSIONS = 2
 """How often a group is submitted again after the scheduler has given it up."""
+RESTARTING = 3600
+"""Seconds that a killed worker of a local cluster may take to start again."""
 DEATHS = 3
 """Workers that may be lost over a group before the scheduler of a local cluster gives it up."""
 SHARE = 0.8
@@ -116,6 +119,9 @@ def _local_cluster(settings: EngineSettings, scratch: Path) -> Iterator[str]:
         "distributed.worker.memory.target": False,
         "distributed.worker.memory.spill": False,  # results are small; nothing goes to disk
         "distributed.nanny.pre-spawn-environ": WORKER_ENVIRONMENT,
+        # on a busy machine a killed worker takes longer to come back than Dask's 15 s, after which
+        # it would close the nanny that is starting it again
+        "distributed.deploy.lost-worker-timeout": f"{RESTARTING}s",
     }
     with (
         dask.config.set(options),
@@ -147,7 +153,7 @@ class _WorkPickler(pickle.Pickler):
     """Pickles relative paths as absolute ones: workers may have another current folder."""
 
     def reducer_override(self, value: object) -> Any:
-        if isinstance(value, Path) and not value.is_absolute():
+        if isinstance(value, Path) and not value.is_absolute() and not remote_address(value):
             return Path, (str(value.absolute()),)
         return NotImplemented
 
@@ -210,7 +216,7 @@ class DaskEngine:
         """
         self._check_memory(memory)
         payload = self._payload(function, private)
-        groups = self._groups(items, payload, group, private)
+        groups = self._groups(items, payload, group, private, memory)
         waiting: deque[_Group] = deque()
         try:
             while True:
@@ -282,12 +288,12 @@ class DaskEngine:
             ) from None
 
     def _groups(
-        self, items: Iterable[Any], function: Payload, size: int, private: bool
+        self, items: Iterable[Any], function: Payload, size: int, private: bool, memory: int
     ) -> Iterator[_Group]:
         remaining = iter(items)
         while chosen := tuple(islice(remaining, size)):
             payload = self._payload(chosen, private)
-            task = Task(next(self._numbers), function, payload, installed_versions())
+            task = Task(next(self._numbers), function, payload, installed_versions(), memory)
             yield _Group(chosen, task)
 
     def _submit(self, group: _Group, label: str) -> None:

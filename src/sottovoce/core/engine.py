@@ -29,6 +29,8 @@ R = TypeVar("R")
 LOCAL, DASK = "local", "dask"
 SCHEMES = ("tcp://", "tls://")
 """Beginnings of the address of a scheduler."""
+SPEECH_MEMORY = 700_000_000
+"""Bytes that a worker needs for a recording: networks, and what is computed of it."""
 
 
 class Engine(Protocol):
@@ -67,7 +69,8 @@ class Engine(Protocol):
             then reach the workers by private files in the scratch folder instead of the cluster's
             messages.
         memory : int, default 0
-            Bytes that a worker needs for an item; workers with less are refused.
+            Bytes that a worker needs for an item. Workers with less are refused; one with several
+            threads works on as many items at a time as it has memory for.
 
         Yields
         ------

@@ -35,6 +35,8 @@ class EngineSummary:
     """Groups that were submitted again after several workers were lost over them."""
     reconnected: int = 0
     """How often the scheduler was lost and found again."""
+    memory: int = 0
+    """Most bytes that a worker process has held."""
 
     def add(self, label: str, outcome: Outcome, sent: int) -> None:
         """Count a finished group.
@@ -54,6 +56,7 @@ class EngineSummary:
         stage.wall += outcome.wall
         stage.sent += sent
         stage.received += len(pickle.dumps(outcome.results, protocol=5))
+        self.memory = max(self.memory, outcome.memory)
         self.by_worker[outcome.worker] = self.by_worker.get(outcome.worker, 0.0) + outcome.cpu
 
     def lines(self) -> Iterator[str]:
@@ -67,7 +70,10 @@ class EngineSummary:
             shares = ", ".join(f"{cpu:,.0f} s" for cpu in sorted(self.by_worker.values())[::-1][:8])
             more = len(self.by_worker) - 8
             also = f" and {more} more" if more > 0 else ""
-            yield f"CPU time of {len(self.by_worker)} worker processes: {shares}{also}"
+            yield (
+                f"CPU time of {len(self.by_worker)} worker processes: {shares}{also}; "
+                f"the largest held {self.memory / 1e9:,.2f} GB"
+            )
         if self.resubmitted or self.reconnected:
             yield (
                 f"repeated: {self.resubmitted} groups after lost workers; the scheduler was lost "

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from sottovoce.core import remote_files
 from sottovoce.core.errors import InputError
 
 
@@ -113,7 +114,7 @@ def check_exists(path: Path) -> None:
     Parameters
     ----------
     path : Path
-        A file or folder.
+        A file or folder, or the address of a remote one.
 
     Raises
     ------
@@ -122,7 +123,7 @@ def check_exists(path: Path) -> None:
     """
     try:
         empty = path.is_file() and path.stat().st_size == 0
-        exists = path.exists()
+        exists = remote_files.exists(path)
     except OSError as error:
         raise InputError(
             f"{path}: cannot be read ({error.strerror}); check the name", code="unreadable"
@@ -167,18 +168,20 @@ def fingerprint(path: Path) -> dict[str, str | int]:
     Parameters
     ----------
     path : Path
-        A file; or a folder, of which the names and contents of its files count, by name.
+        A file, which may be a remote one; or a folder, of which the names and contents of its
+        files count, by name.
 
     Returns
     -------
     dict
         ``name``, ``bytes`` and ``sha256``.
     """
-    files = sorted(p for p in path.iterdir() if p.is_file()) if path.is_dir() else [path]
+    path = remote_files.local_file(path)
+    files = remote_files.files_below(path, "=") if path.is_dir() else [path]
     digest, size = hashlib.sha256(), 0
     for file_path in files:
         if path.is_dir():
-            digest.update(file_path.name.encode() + b"\0")
+            digest.update(file_path.relative_to(path).as_posix().encode() + b"\0")
         with file_path.open("rb") as file:
             while block := file.read(1 << 20):
                 digest.update(block)

@@ -12,9 +12,12 @@ import hashlib
 import os
 import pickle
 import platform
+import resource
+import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -125,6 +128,8 @@ class Task:
     function: Payload
     items: Payload
     versions: Versions
+    memory: int = 0
+    """Bytes that an item needs."""
 
     def __repr__(self) -> str:
         return f"Task({self.number})"
@@ -177,6 +182,8 @@ class Outcome:
     """Seconds."""
     worker: str
     """Host and process."""
+    memory: int = 0
+    """Most bytes that the process has held so far."""
 
 
 def run_task(task: Task) -> Outcome:
@@ -192,8 +199,9 @@ def run_task(task: Task) -> Outcome:
     failure = None
     try:
         check_versions(task.versions)
-        function = _load_function(task.function)
-        results = tuple(function(item) for item in task.items.load())
+        with _ROOM.taken(task.memory, _memory_limit()):
+            function = _load_function(task.function)
+            results = tuple(function(item) for item in task.items.load())
     except Exception as error:
         failure = Failure.of(error)
     return Outcome(
@@ -202,7 +210,43 @@ def run_task(task: Task) -> Outcome:
         time.process_time() - cpu,
         time.perf_counter() - wall,
         f"{platform.node()}:{os.getpid()}",
+        resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
     )
+
+
+class _Room:
+    """Memory of this process that tasks share: threads wait until there is room for theirs."""
+
+    def __init__(self) -> None:
+        self._used = 0
+        self._freed = threading.Condition()
+
+    @contextmanager
+    def taken(self, size: int, limit: int | None) -> Iterator[None]:
+        """Wait for room, and keep it; a task that is alone always has it."""
+        with self._freed:
+            self._freed.wait_for(lambda: not self._used or not limit or self._used + size <= limit)
+            self._used += size
+        try:
+            yield
+        finally:
+            with self._freed:
+                self._used -= size
+                self._freed.notify_all()
+
+
+_ROOM = _Room()
+
+
+def _memory_limit() -> int | None:
+    """Bytes that the worker of this thread may use; None without a limit or a worker."""
+    from distributed import get_worker
+
+    try:
+        limit: int | None = get_worker().memory_manager.memory_limit
+    except ValueError:
+        return None
+    return limit
 
 
 def check_versions(expected: Versions) -> None:

@@ -13,7 +13,7 @@ returns a :class:`~sottovoce.corpus.utterance.Corpus` and opens no audio; one th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -23,6 +23,8 @@ from sottovoce.core.registry import Registry
 from sottovoce.corpus.kaldi import read_kaldi
 from sottovoce.corpus.lhotse import is_lhotse, read_lhotse
 from sottovoce.corpus.manifest import NAME, read_manifest
+from sottovoce.corpus.parquet_manifest import NAME as PARQUET_NAME
+from sottovoce.corpus.parquet_manifest import is_parquet_manifest, read_parquet_manifest
 from sottovoce.corpus.trees import (
     is_common_voice,
     is_folder_per_speaker,
@@ -69,6 +71,10 @@ BUILTIN = "builtin"
 FORMATS: Registry[Format] = Registry("corpus format", group="sottovoce.corpora")
 """Corpus formats by name, in the order in which they are tried."""
 FORMATS.add("manifest", Format(NAME, _is_manifest, read_manifest))
+FORMATS.add(
+    "parquet_manifest",
+    Format(PARQUET_NAME, is_parquet_manifest, read_parquet_manifest),
+)
 FORMATS.add("kaldi", Format("wav.scp with utt2spk (Kaldi)", _is_kaldi, _read_kaldi))
 FORMATS.add(
     "lhotse", Format("*cuts*.jsonl[.gz] or *supervisions* (Lhotse)", is_lhotse, read_lhotse)
@@ -86,7 +92,7 @@ FOLDERS = Format("a folder of audio for each speaker", _folder(is_folder_per_spe
 """Recognises many trees of other formats too, so it is tried last, after those of plug-ins."""
 
 
-def open_corpus(path: Path | str) -> Corpus:
+def open_corpus(path: Path | str, where: Mapping[str, str] | None = None) -> Corpus:
     """Read a corpus of any known format; no audio is opened.
 
     Parameters
@@ -97,6 +103,8 @@ def open_corpus(path: Path | str) -> Corpus:
         Common Voice, VCTK and LibriSpeech, formats of plug-ins, then folders named after speakers.
         ``builtin`` is the synthetic corpus, which is made on first use, unless there is a file or
         folder of that name.
+    where : mapping of str to str, optional
+        Of a manifest in Parquet only the utterances with these values of columns.
 
     Raises
     ------
@@ -111,6 +119,8 @@ def open_corpus(path: Path | str) -> Corpus:
 
         return replace(read_manifest(builtin_corpus()), name="built-in corpus (synthetic)")
     check_exists(path)
+    if where:
+        return _select(path, where)
     formats = [*(FORMATS[name] for name in FORMATS), FOLDERS]
     try:
         for candidate in formats:
@@ -121,6 +131,15 @@ def open_corpus(path: Path | str) -> Corpus:
             f"{path}: cannot be read ({error.strerror}); check its rights", code="unreadable"
         ) from None
     raise _unknown_format(path, formats)
+
+
+def _select(path: Path, where: Mapping[str, str]) -> Corpus:
+    if not is_parquet_manifest(path):
+        raise InputError(
+            f"{path}: utterances are selected from a {PARQUET_NAME} only; leave --where out",
+            code="unneeded-selection",
+        )
+    return read_parquet_manifest(path, where)
 
 
 def _unknown_format(path: Path, formats: list[Format]) -> InputError:

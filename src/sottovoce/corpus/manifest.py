@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -55,7 +55,7 @@ def read_manifest(path: Path | str) -> Corpus:
     builder = CorpusBuilder()
     listed = []
     for line, row in _rows(path, builder.defects):
-        builder.add(path, line, partial(_utterance, row, path.parent))
+        builder.add(path, line, partial(manifest_utterance, row, path.parent))
         listed.append((place(path, line), row["path"]))
     name = folder_name(path.parent) if path.name == NAME else path.stem
     return builder.corpus(name, path.parent, path, path_notes(listed))
@@ -90,7 +90,25 @@ def _header(path: Path, line: int, cells: list[str]) -> list[str]:
     names = [cell.strip() for cell in cells]
     if "utterance" not in names:
         names = ["utterance" if name == "utterance_id" else name for name in names]
-    where = place(path, line)
+    refuse_bad_columns(names, place(path, line))
+    return names
+
+
+def refuse_bad_columns(names: Sequence[str], where: str) -> None:
+    """Refuse a manifest that lacks a column, or whose columns have no or the same names.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Its columns.
+    where : str
+        What to call the header in messages.
+
+    Raises
+    ------
+    InputError
+        ``missing-column``, ``unnamed-column`` or ``duplicate-column``.
+    """
     for name in NEEDED:  # first, since without a header the names are cells, which are not shown
         if name not in names:
             known = ", ".join(column for column in names if column in COLUMNS)
@@ -99,11 +117,6 @@ def _header(path: Path, line: int, cells: list[str]) -> list[str]:
                 "the header",
                 code="missing-column",
             )
-    _refuse_bad_names(names, where)
-    return names
-
-
-def _refuse_bad_names(names: list[str], where: str) -> None:
     for number, name in enumerate(names, 1):
         if not name:
             raise InputError(
@@ -113,7 +126,21 @@ def _refuse_bad_names(names: list[str], where: str) -> None:
             raise InputError(f"{where}: two columns {name!r}; rename one", code="duplicate-column")
 
 
-def _utterance(row: Row, folder: Path) -> Utterance:
+def manifest_utterance(row: Row, folder: Path) -> Utterance:
+    """Make an utterance from a row of a manifest.
+
+    Parameters
+    ----------
+    row : dict of str to str
+        Cells by column.
+    folder : Path
+        Folder that the path is relative to.
+
+    Raises
+    ------
+    InputError
+        For a cell that is missing or is no number.
+    """
     for name in NEEDED:
         if not row[name].strip():
             raise InputError(f"no {name}; fill it in or remove the row", code="empty")

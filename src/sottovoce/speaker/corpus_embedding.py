@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.core.arrays import load_arrays
-from sottovoce.core.engine import Engine, LocalEngine
+from sottovoce.core.engine import SPEECH_MEMORY, Engine, LocalEngine
 from sottovoce.core.errors import InputError, SottovoceError, first_few
 from sottovoce.core.files import write_bytes
 from sottovoce.core.types import Progress, Vector, Vectors
@@ -137,7 +137,9 @@ def _embed_all(
     utterances: Sequence[Utterance], encoder: Encoder, engine: Engine
 ) -> Iterator[Outcome]:
     """Embed utterances in their order; only a few recordings are in memory at a time."""
-    return engine.map(EmbedRecording(encoder), utterances, label="embedding", group=GROUP)
+    return engine.map(
+        EmbedRecording(encoder), utterances, label="embedding", group=GROUP, memory=SPEECH_MEMORY
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from sottovoce.core.arrays import Arrays, load_arrays, map_array
 from sottovoce.core.errors import InputError, first_few, first_line
 from sottovoce.core.files import check_exists
 from sottovoce.core.registry import Registry
+from sottovoce.core.remote_files import is_folder, readable, remote_address
 from sottovoce.core.types import AnyArray, Names
 from sottovoce.corpus.reading import read_text
 from sottovoce.speaker.blocks import blocks_from_arrays
@@ -45,7 +46,7 @@ def read_embeddings(
         directory with ``vectors.npy`` and, for each of the other arrays, a ``.npy`` file or a
         ``.txt`` file with one name per line; or Kaldi's files: an archive ``.ark``, a list
         ``.scp``, a name with ``*`` for the parts of an archive (``xvector.*.ark``), or a directory
-        with such parts.
+        with such parts. A ``.npz`` or ``.parquet`` file may be remote (``s3://…``).
     utt2spk : Path or str, optional
         Lines ``utterance speaker``, for Kaldi's files only, since they hold no speakers. It may
         list further utterances. Not needed for a file whose name starts with ``spk_``: its ids are
@@ -74,7 +75,7 @@ def read_embeddings(
         )
     if utt2spk is not None:
         raise _unneeded_utt2spk(utt2spk, str(path))
-    if path.is_dir():
+    if is_folder(path):
         return _read_directory(path)
     reader = READERS.for_file(path)
     if reader is None:
@@ -83,8 +84,8 @@ def read_embeddings(
             "or a directory with vectors.npy",
             code="unknown-format",
         )
-    check_exists(path)
-    return reader(path)
+    with readable(path) as local:
+        return reader(local)
 
 
 def read_sets(
@@ -255,6 +256,11 @@ def _single_dimension(lengths: list[int], path: Path) -> int:
 
 
 def _read_directory(path: Path) -> Embeddings:
+    if remote_address(path):
+        raise InputError(
+            f"{path}: a remote directory cannot be memory-mapped; name a .npz or .parquet file",
+            code="unsupported",
+        )
     if not (path / "vectors.npy").is_file():
         raise InputError(
             f"{path}: a directory without vectors.npy; put it there or name a file",

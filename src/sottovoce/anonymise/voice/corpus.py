@@ -25,7 +25,7 @@ from sottovoce.anonymise.voice.output_folder import (
     remove_unfinished,
 )
 from sottovoce.core.atomic_directory import refuse_inside, reset_mtimes
-from sottovoce.core.engine import Engine, LocalEngine
+from sottovoce.core.engine import SPEECH_MEMORY, Engine, LocalEngine
 from sottovoce.core.errors import InputError, SottovoceError, first_few
 from sottovoce.core.files import write_text
 from sottovoce.core.locks import locked
@@ -185,7 +185,9 @@ class _Run:
             for utterance in self.remaining
         )
         work = AnonymiseRecording(self.method, self.target, self.journal)
-        for plan, failure in engine.map(work, planned, label="anonymising", group=GROUP):
+        for plan, failure in engine.map(
+            work, planned, label="anonymising", group=GROUP, memory=SPEECH_MEMORY
+        ):
             if failure:
                 failures.append(f"{plan.utterance.path}: {failure}")
             count += 1

@@ -15,7 +15,7 @@ from typing import Any, Protocol, Self, runtime_checkable
 
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.voice.card import MethodCard, SettingValue
-from sottovoce.core.engine import HERE, Engine
+from sottovoce.core.engine import HERE, SPEECH_MEMORY, Engine
 from sottovoce.core.records import JsonObject
 from sottovoce.core.registry import Registry
 from sottovoce.core.types import Audio, FloatArray
@@ -251,7 +251,8 @@ def fit_method(method: VoiceAnonymiser, corpus: Corpus, engine: Engine = HERE) -
         return
     method.begin_fit(corpus)
     work = LearnSpeaker(method)
-    for (speaker, _), learnt in engine.map(work, corpus.by_speaker().items(), label="fitting"):
+    speakers = corpus.by_speaker().items()
+    for (speaker, _), learnt in engine.map(work, speakers, label="fitting", memory=SPEECH_MEMORY):
         method.accept_speaker(speaker, learnt)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
 
 from sottovoce.core.errors import InputError
 from sottovoce.core.files import check_exists
 from sottovoce.core.registry import Registry
+from sottovoce.core.remote_files import is_folder, readable
 from sottovoce.measure.scores import ScoreSource
 
 Reader = Callable[[Path], ScoreSource]
@@ -34,7 +35,11 @@ _add(".tsv.gz", "delimited", "read_csv")
 
 
 def read_scores(
-    path: Path | str, *, trials: Path | str | None = None, utt2spk: Path | str | None = None
+    path: Path | str,
+    *,
+    trials: Path | str | None = None,
+    utt2spk: Path | str | None = None,
+    where: Mapping[str, str] | None = None,
 ) -> ScoreSource:
     """Read a score set of any known format.
 
@@ -45,11 +50,13 @@ def read_scores(
     Parameters
     ----------
     path : Path or str
-        The file or directory.
+        The file or directory, or the address of a remote one (``s3://…``).
     trials : Path or str, optional
         Trials file; the scores are then a list too, whatever the name of the file.
     utt2spk : Path or str, optional
         Kaldi's list of speakers, for intervals by speaker.
+    where : mapping of str to str, optional
+        Of a directory of shards read only those in folders with these names, ``column=value``.
     """
     path = Path(path)
     check_inputs(path, trials, utt2spk)
@@ -57,8 +64,9 @@ def read_scores(
         from sottovoce.measure.readers.scored_lists import read_scored_list
 
         return read_scored_list(path, Path(trials), Path(utt2spk) if utt2spk is not None else None)
-    if path.is_dir():
-        return _read_directory(path)
+    if is_folder(path):
+        return _read_directory(path, where)
+    refuse_selection(path, where)
     reader = READERS.for_file(path)
     if reader is None:
         raise InputError(
@@ -66,7 +74,26 @@ def read_scores(
             "a list of scores with a trials file",
             code="unknown-format",
         )
-    return reader(path)
+    with readable(path) as local:
+        return reader(local)
+
+
+def refuse_selection(path: Path, where: Mapping[str, str] | None) -> None:
+    """Refuse a selection of shards where there are none.
+
+    Parameters
+    ----------
+    path : Path
+        A file, or a directory of arrays.
+    where : mapping of str to str, optional
+        The selection.
+    """
+    if where:
+        raise InputError(
+            f"{path}: no directory of Parquet shards, so there are none to select; leave --where "
+            "out",
+            code="unneeded-selection",
+        )
 
 
 def check_inputs(path: Path, trials: Path | str | None, utt2spk: Path | str | None) -> None:
@@ -91,22 +118,27 @@ def check_inputs(path: Path, trials: Path | str | None, utt2spk: Path | str | No
         )
 
 
-def parquet_shards(directory: Path) -> list[Path]:
+def parquet_shards(directory: Path, where: Mapping[str, str] | None = None) -> list[Path]:
     """List the Parquet files of a directory.
 
     Parameters
     ----------
     directory : Path
-        The directory.
+        The directory; folders in it that are named ``column=value`` belong to it.
+    where : mapping of str to str, optional
+        Only shards in folders with these names.
     """
-    return sorted(file for file in directory.glob("*") if file.suffix.lower() == ".parquet")
+    from sottovoce.core.parquet_files import find_shards
+
+    return find_shards(directory, where)
 
 
-def _read_directory(path: Path) -> ScoreSource:
-    if shards := parquet_shards(path):
+def _read_directory(path: Path, where: Mapping[str, str] | None) -> ScoreSource:
+    if shards := parquet_shards(path, where):
         from sottovoce.measure.readers.parquet import read_parquet
 
         return read_parquet(path, shards)
+    refuse_selection(path, where)
     if (path / "mated.npy").is_file() and (path / "nonmated.npy").is_file():
         from sottovoce.measure.readers.numpy_files import read_npy_pair
 

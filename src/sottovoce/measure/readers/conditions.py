@@ -14,6 +14,7 @@ from pathlib import Path
 import polars as pl
 
 from sottovoce.core.errors import InputError, first_few
+from sottovoce.core.remote_files import is_folder
 from sottovoce.findings import LeftOutTrials
 from sottovoce.measure.pairing import PairedScores
 from sottovoce.measure.readers import parquet_shards
@@ -82,7 +83,8 @@ def divide_file(file: ScoreFile, column: str, metadata: Path | None = None) -> C
 
 def _divide_stream(file: ScoreFile, column: str, metadata: Path | None) -> ConditionFiles:
     """Divide Parquet files that are too large for memory; nothing but counts is held of them."""
-    shards = parquet_shards(file.path) if file.path.is_dir() else [file.path]
+    folder = is_folder(file.path)
+    shards = parquet_shards(file.path, file.where) if folder else [file.path]
     if not shards or shards[0].suffix.lower() != ".parquet":
         raise InputError(
             f"{file.path}: has no columns; --by needs a table (.csv, .tsv, .parquet) or a list "

@@ -2,7 +2,7 @@
 
 Large sets are streamed: mated scores are held in memory, non-mated ones read a batch at a time.
 Shards whose row groups hold one label each (as they do when one class is written at a time) are
-read fastest.
+read fastest. They may be remote, and lie in folders that are named ``column=value``.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ import numpy as np
 import polars as pl
 
 from sottovoce.core.errors import InputError, first_line
+from sottovoce.core.parquet_files import count_rows, scan_file, scan_files
+from sottovoce.core.remote_files import remote_address
 from sottovoce.core.types import RealArray
 from sottovoce.measure.readers.tables import LINE, check_columns, from_table, mated_label, refuse
 from sottovoce.measure.scores import (
@@ -81,9 +83,9 @@ def scan_parquet(path: Path, files: list[Path]) -> tuple[pl.LazyFrame, int]:
     files : list of Path
         The file, or the shards.
     """
-    frame = pl.scan_parquet(files)
+    frame = scan_files(files, path)
     check_columns(frame.collect_schema().names(), path)
-    return frame, frame.select(pl.len()).collect().item()
+    return frame, sum(map(count_rows, files))
 
 
 @contextmanager
@@ -156,8 +158,8 @@ class ParquetPart:
 
     def __call__(self) -> Iterator[RealArray]:
         """Read the scores, in the order of the rows."""
-        rows = pl.scan_parquet(self.file).slice(self.first, PART_ROWS)
         try:
+            rows = scan_file(self.file).slice(self.first, PART_ROWS)
             scores = rows.filter(_has_label(self.labels)).select("score").collect()["score"]
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
             raise InputError(
@@ -192,9 +194,8 @@ def _selected_chunks(path: Path, selected: pl.LazyFrame) -> Iterator[RealArray]:
 
 def _parts(files: list[Path], labels: tuple[Label, ...]) -> Iterator[ParquetPart]:
     for file in files:
-        rows = pl.scan_parquet(file).select(pl.len()).collect().item()
-        for first in range(0, rows, PART_ROWS):
-            yield ParquetPart(file.absolute(), first, labels)
+        for first in range(0, count_rows(file), PART_ROWS):
+            yield ParquetPart(file if remote_address(file) else file.absolute(), first, labels)
 
 
 def _has_label(labels: tuple[Label, ...]) -> pl.Expr:
@@ -231,7 +232,7 @@ def _spellings(
     nearly free, because the reader skips row groups whose statistics rule one out.
     """
     label = pl.col("label")
-    heads = [pl.scan_parquet(file).select("label").head(1000).collect() for file in files]
+    heads = [scan_file(file).select("label").head(1000).collect() for file in files]
     seen = pl.concat(heads).unique()
     other = label.is_null() | ~label.is_in(seen["label"].drop_nulls().to_list())
     others = frame.filter(other).select("label").unique()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
@@ -10,8 +11,14 @@ from pathlib import Path
 import polars as pl
 
 from sottovoce.core.errors import InputError, first_few
+from sottovoce.core.remote_files import is_folder, readable
 from sottovoce.measure.pairing import PairedScores, pair_sets
-from sottovoce.measure.readers import check_inputs, parquet_shards, read_scores
+from sottovoce.measure.readers import (
+    check_inputs,
+    parquet_shards,
+    read_scores,
+    refuse_selection,
+)
 from sottovoce.measure.readers.tables import IDS, MATED_ROW, check_table, scores_of
 from sottovoce.measure.resampling import MIN_TRIALS
 from sottovoce.measure.scores import ScoreSource
@@ -24,10 +31,16 @@ class ScoreFile:
     path: Path
     source: ScoreSource
     table: pl.DataFrame | None
+    where: Mapping[str, str] | None = None
+    """Folders of shards that were selected."""
 
 
 def read_score_file(
-    path: Path, *, trials: Path | None = None, utt2spk: Path | None = None
+    path: Path,
+    *,
+    trials: Path | None = None,
+    utt2spk: Path | None = None,
+    where: Mapping[str, str] | None = None,
 ) -> ScoreFile:
     """Read a score set of any known format, and keep its table.
 
@@ -39,16 +52,26 @@ def read_score_file(
         Trials file of a list of scores.
     utt2spk : Path, optional
         Speakers of a list of scores.
+    where : mapping of str to str, optional
+        Shards that are read of a directory, as for
+        :func:`~sottovoce.measure.readers.read_scores`.
     """
     check_inputs(path, trials, utt2spk)
-    table = _read_table(path, trials, utt2spk)
+    folder = is_folder(path)
+    if not folder:
+        refuse_selection(path, where)
+    shards = parquet_shards(path, where) if folder else []
+    with readable(path) if not folder else nullcontext(path) as local:
+        table = _read_table(local, shards, trials, utt2spk)
     if table is None:
-        return ScoreFile(path, read_scores(path), None)
+        return ScoreFile(path, read_scores(path, where=where), None, where)
     checked = check_table(table, path)
-    return ScoreFile(path, scores_of(checked, path), checked)
+    return ScoreFile(path, scores_of(checked, path), checked, where)
 
 
-def _read_table(path: Path, trials: Path | None, utt2spk: Path | None) -> pl.DataFrame | None:
+def _read_table(
+    path: Path, shards: list[Path], trials: Path | None, utt2spk: Path | None
+) -> pl.DataFrame | None:
     name = path.name.lower()
     if trials is not None:
         from sottovoce.measure.readers.scored_lists import read_joined_lists
@@ -58,7 +81,6 @@ def _read_table(path: Path, trials: Path | None, utt2spk: Path | None) -> pl.Dat
         from sottovoce.measure.readers.delimited import read_csv_table
 
         return read_csv_table(path)
-    shards = parquet_shards(path) if path.is_dir() else []
     if shards or name.endswith(".parquet"):
         from sottovoce.measure.readers.parquet import read_parquet_table
 
