@@ -10,6 +10,7 @@ import click
 
 from sottovoce.cli.align import open_transcribed
 from sottovoce.cli.decisions import decision_options, load_decisions, write_proposal
+from sottovoce.cli.engine_options import engine_of, engine_options
 from sottovoce.cli.options import JsonCommand, json_option, progress_bar, split_names, write_json
 from sottovoce.cli.recording_exports import Exporter
 from sottovoce.cli.secrets import find_secret, secret_file, secret_options
@@ -105,6 +106,8 @@ if TYPE_CHECKING:
     show_default=True,
     help="Speech recogniser that --verify attacks with.",
 )
+@click.option("--jobs", default=1, show_default=True, help="Recordings secured in parallel.")
+@engine_options
 @secret_options
 @json_option
 def command(
@@ -128,6 +131,10 @@ def command(
     in_house: bool,
     verify: bool,
     recogniser: str,
+    jobs: int,
+    engine: str | None,
+    worker_memory: str | None,
+    scratch: Path | None,
     secret_path: Path | None,
     reproducible: int | None,
     json_to: str | None,
@@ -190,8 +197,9 @@ def command(
     with delete_on_failure(secret_file(target, secret_path)), ExitStack() as stack:
         if json_to not in (None, "-"):
             stack.enter_context(delete_on_failure(Path(str(json_to))))
-        progress = stack.enter_context(progress_bar("securing"))
         drawn = find_secret(target, secret_path, reproducible)
+        opened = stack.enter_context(engine_of(engine, jobs, worker_memory, scratch))
+        progress = stack.enter_context(progress_bar("securing"))
         exporter = Exporter(
             drawn.secret,
             settings,
@@ -204,6 +212,7 @@ def command(
             ledger,
             verifier,
             progress,
+            opened,
         )
         if tasks is None:
             outcomes = [

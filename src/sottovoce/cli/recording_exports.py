@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sottovoce.anonymise.recording.release import Export
     from sottovoce.anonymise.recording.secure import Settings
     from sottovoce.anonymise.recording.verification import Verifier
+    from sottovoce.core.engine import Engine
     from sottovoce.core.types import Progress
     from sottovoce.corpus.utterance import Corpus
 
@@ -41,6 +42,8 @@ class Exporter:
     verifier: Verifier | None
     """Attacks the sound."""
     progress: Progress | None
+    engine: Engine
+    """What secures recordings."""
 
     def export(
         self, corpus: Corpus, target: Path, task: str, finish: Callable[[Outcome], None]
@@ -92,6 +95,7 @@ class Exporter:
                 observe=outcome.verifier.observe if outcome.verifier else None,
                 finish=finish_outcome,
                 progress=self.progress,
+                engine=self.engine,
             )
         return outcome
 

@@ -31,9 +31,10 @@ from sottovoce.anonymise.recording.ledger import (
 )
 from sottovoce.anonymise.recording.private_words import Finder, Replace, replace_with
 from sottovoce.anonymise.recording.release import (
-    AcousticRelease,
     Export,
     Purpose,
+    SecureRecording,
+    write_recordings,
     write_texts,
 )
 from sottovoce.anonymise.recording.review import DecidedRecording, decide_recordings
@@ -42,13 +43,14 @@ from sottovoce.anonymise.recording.secure import (
     Settings,
     carries_times,
 )
-from sottovoce.anonymise.voice.method import VoiceAnonymiser
+from sottovoce.anonymise.voice.method import VoiceAnonymiser, fit_method
 from sottovoce.core.atomic_directory import (
     atomic_directory,
     delete_on_failure,
     refuse_inside,
     remove_leftovers,
 )
+from sottovoce.core.engine import HERE, Engine
 from sottovoce.core.errors import InputError, first_few
 from sottovoce.core.files import write_text
 from sottovoce.core.records import JsonObject
@@ -77,6 +79,7 @@ def export_corpus(
     observe: Callable[[Secured], None] | None = None,
     finish: Callable[[Export], None] | None = None,
     progress: Progress | None = None,
+    engine: Engine = HERE,
 ) -> Export:
     """Write an export into a new folder.
 
@@ -116,6 +119,8 @@ def export_corpus(
         it raises an error, nothing is left of the export.
     progress : Progress, optional
         Called after each utterance.
+    engine : Engine, optional
+        What secures recordings; default this thread. On a cluster the secret must be in a file.
 
     Raises
     ------
@@ -150,10 +155,16 @@ def export_corpus(
     with delete_on_failure(withheld), entered as export_id, written as folder:
         if purpose == "acoustic":
             if method is not None:
-                method.fit(corpus)
-            run = AcousticRelease(corpus, folder, secret, settings, method, observe)
-            spoken = transcript_languages(transcripts, langs)
-            result = run.write(recordings, spoken, progress)
+                fit_method(method, corpus, engine)
+            result = write_recordings(
+                corpus,
+                recordings,
+                transcript_languages(transcripts, langs),
+                SecureRecording(folder, secret, settings, method, observed=observe is not None),
+                engine=engine,
+                observe=observe,
+                progress=progress,
+            )
         else:
             method = None
             replace = replace or replace_with(lang, secret)

@@ -19,6 +19,7 @@ from sottovoce.anonymise.recording.secure import Secured, Settings, pieces, secu
 from sottovoce.anonymise.recording.slice import UNKNOWN_SPEAKER, LeftOut, without_path
 from sottovoce.anonymise.recording.words import letter_runs, spoken_words
 from sottovoce.anonymise.voice.method import VoiceAnonymiser
+from sottovoce.core.engine import HERE, SPEECH_MEMORY, Engine
 from sottovoce.core.errors import InputError
 from sottovoce.core.files import write_text
 from sottovoce.core.records import Record
@@ -28,6 +29,9 @@ from sottovoce.corpus.manifest import write_manifest
 from sottovoce.corpus.utterance import Corpus, Utterance
 
 Purpose = Literal["acoustic", "text"]
+
+GROUP = 4
+"""Recordings that a worker of a cluster gets together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,115 +60,159 @@ class Export(Record):
 # ======================================================================================== acoustic
 
 
-class AcousticRelease:
-    """Secures the recordings of a corpus and writes them into a folder.
+@dataclass(frozen=True, slots=True)
+class RecordingWork:
+    """A recording that is to be secured."""
+
+    utterance: Utterance
+    recording: DecidedRecording
+    """What is masked in it."""
+    lang: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReleasedRecording:
+    """What was written of a recording."""
+
+    rows: tuple[Utterance, ...]
+    """The recording or its pieces, as the manifest lists them."""
+    seconds: tuple[float, ...]
+    """Their lengths."""
+    words: int
+    spans: int
+    doubtful: int
+    spelled: tuple[Place, ...]
+    secured: Secured | None
+    """The recording itself, if it is to be observed."""
+
+
+@dataclass(frozen=True, slots=True)
+class SecureRecording:
+    """Secures a recording and writes it, on any worker."""
+
+    folder: Path
+    secret: Secret
+    settings: Settings
+    method: VoiceAnonymiser | None
+    """Fitted."""
+    observed: bool
+    """Whether the secured recording is returned too."""
+
+    def __call__(self, work: RecordingWork) -> ReleasedRecording | LeftOut:
+        """Return what was written, or why the recording is withheld.
+
+        Parameters
+        ----------
+        work : RecordingWork
+            The recording.
+        """
+        try:
+            return self._write(work)
+        except InputError as error:
+            return without_path(error, work.utterance)
+
+    def _write(self, work: RecordingWork) -> ReleasedRecording:
+        utterance = work.utterance
+        secured = secure(
+            utterance,
+            work.recording.targets,
+            self.settings,
+            secret=self.secret,
+            method=self.method,
+            lang=work.lang,
+            stretches=work.recording.stretches,
+        )
+        secured = replace_fields(secured, decisions=work.recording.decided.decisions)
+        rate = secured.masked.rate
+        sliced = self.settings.seconds is not None
+        speaker = UNKNOWN_SPEAKER if sliced else self._name("speaker", utterance.speaker)
+        rows, seconds = [], []
+        for number, piece in enumerate(pieces(secured, self.settings)):
+            name = self._name("piece", utterance.speaker, utterance.id, str(number))
+            path = self.folder / "audio" / f"{name}.flac"
+            save_audio(path, piece.audio, rate)
+            seconds.append(len(piece.audio) / rate)
+            rows.append(Utterance(name, path, speaker, language=work.lang, transcript=piece.text))
+        return ReleasedRecording(
+            tuple(rows),
+            tuple(seconds),
+            sum(word is None for word in secured.masked.words),
+            len(secured.masked.spans),
+            secured.doubtful_words,
+            tuple(spelled_in_release(secured)),
+            secured if self.observed else None,
+        )
+
+    def _name(self, *parts: str) -> str:
+        return self.secret.digest("export", *parts).hex()[:16]
+
+
+def write_recordings(
+    corpus: Corpus,
+    recordings: Sequence[DecidedRecording],
+    langs: Sequence[str],
+    work: SecureRecording,
+    *,
+    engine: Engine = HERE,
+    observe: Callable[[Secured], None] | None = None,
+    progress: Progress | None = None,
+) -> Export:
+    """Secure all recordings and write the manifest of those that may be released.
 
     Parameters
     ----------
     corpus : Corpus
         The recordings.
-    folder : Path
-        Where to write.
-    secret : Secret
-        Key of names and draws.
-    settings : Settings
-        How recordings are secured.
-    method : VoiceAnonymiser, optional
-        Changes the voices.
+    recordings : sequence of DecidedRecording
+        What is masked in each.
+    langs : sequence of str
+        The language of each.
+    work : SecureRecording
+        Secures a recording and writes it.
+    engine : Engine, optional
+        What secures recordings; default this thread.
     observe : callable, optional
-        Called with each secured recording.
+        Called with each secured recording, in the order of the corpus.
+    progress : Progress, optional
+        Called after each utterance.
     """
-
-    def __init__(
-        self,
-        corpus: Corpus,
-        folder: Path,
-        secret: Secret,
-        settings: Settings,
-        method: VoiceAnonymiser | None,
-        observe: Callable[[Secured], None] | None,
-    ) -> None:
-        self.corpus, self.folder, self.secret = corpus, folder, secret
-        self.settings, self.method, self.observe = settings, method, observe
-        self.rows: list[Utterance] = []
-        self.withheld: list[LeftOut] = []
-        self.spelled: list[Place] = []
-        self.decided = DecisionCounts()
-        self.seconds, self.words, self.spans, self.doubtful = 0.0, 0, 0, 0
-
-    def write(
-        self,
-        recordings: Sequence[DecidedRecording],
-        langs: Sequence[str],
-        progress: Progress | None,
-    ) -> Export:
-        """Secure all recordings and write the manifest of those that may be released.
-
-        Parameters
-        ----------
-        recordings : sequence of DecidedRecording
-            What is masked in each.
-        langs : sequence of str
-            The language of each.
-        progress : Progress, optional
-            Called after each utterance.
-        """
-        inputs = zip(self.corpus, recordings, langs, strict=True)
-        for count, (utterance, recording, lang) in enumerate(inputs, 1):
-            try:
-                self._write_utterance(utterance, recording, lang)
-            except InputError as error:
-                self.withheld.append(without_path(error, utterance))
-            if progress:
-                progress(count, len(self.corpus))
-        self.rows.sort(key=lambda row: row.id)
-        write_manifest(Corpus(self.folder.name, self.folder, tuple(self.rows)), self.folder)
-        return Export(
-            purpose="acoustic",
-            utterances=len(self.corpus),
-            files=len(self.rows),
-            seconds=round(self.seconds, 3),
-            masked_words=self.words,
-            masked_spans=self.spans,
-            withheld=tuple(self.withheld),
-            decided=self.decided,
-            doubtful_words=self.doubtful,
-            spelled=tuple(self.spelled),
-        )
-
-    def _write_utterance(
-        self, utterance: Utterance, recording: DecidedRecording, lang: str
-    ) -> None:
-        secured = secure(
-            utterance,
-            recording.targets,
-            self.settings,
-            secret=self.secret,
-            method=self.method,
-            lang=lang,
-            stretches=recording.stretches,
-        )
-        decided = recording.decided
-        secured = replace_fields(secured, decisions=decided.decisions)
-        self.decided += count_decisions(decided.decisions, decided.stretches)
-        if self.observe:
-            self.observe(secured)
-        self.spelled += spelled_in_release(secured)
-        rate = secured.masked.rate
-        self.words += sum(word is None for word in secured.masked.words)
-        self.spans += len(secured.masked.spans)
-        self.doubtful += secured.doubtful_words
-        sliced = self.settings.seconds is not None
-        speaker = UNKNOWN_SPEAKER if sliced else self._name("speaker", utterance.speaker)
-        for number, piece in enumerate(pieces(secured, self.settings)):
-            name = self._name("piece", utterance.speaker, utterance.id, str(number))
-            path = self.folder / "audio" / f"{name}.flac"
-            save_audio(path, piece.audio, rate)
-            self.seconds += len(piece.audio) / rate
-            self.rows.append(Utterance(name, path, speaker, language=lang, transcript=piece.text))
-
-    def _name(self, *parts: str) -> str:
-        return self.secret.digest("export", *parts).hex()[:16]
+    rows: list[Utterance] = []
+    withheld: list[LeftOut] = []
+    spelled: list[Place] = []
+    decided = DecisionCounts()
+    seconds, words, spans, doubtful = 0.0, 0, 0, 0
+    items = map(RecordingWork, corpus, recordings, langs)
+    results = engine.map(work, items, label="securing", group=GROUP, memory=SPEECH_MEMORY)
+    for count, (item, released) in enumerate(results, 1):
+        if isinstance(released, LeftOut):
+            withheld.append(released)
+        else:
+            decisions = item.recording.decided
+            decided += count_decisions(decisions.decisions, decisions.stretches)
+            if observe and released.secured is not None:
+                observe(released.secured)
+            rows += released.rows
+            spelled += released.spelled
+            for length in released.seconds:
+                seconds += length
+            words, spans = words + released.words, spans + released.spans
+            doubtful += released.doubtful
+        if progress:
+            progress(count, len(corpus))
+    rows.sort(key=lambda row: row.id)
+    write_manifest(Corpus(work.folder.name, work.folder, tuple(rows)), work.folder)
+    return Export(
+        purpose="acoustic",
+        utterances=len(corpus),
+        files=len(rows),
+        seconds=round(seconds, 3),
+        masked_words=words,
+        masked_spans=spans,
+        withheld=tuple(withheld),
+        decided=decided,
+        doubtful_words=doubtful,
+        spelled=tuple(spelled),
+    )
 
 
 # ============================================================================================ text
