@@ -6,6 +6,7 @@ import os
 import pickle
 import signal
 import stat
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -188,6 +189,25 @@ def test_other_versions_are_refused() -> None:
     task = Task(0, Payload(b""), Payload(b""), tuple(other))
     failure = remote_work.run_task(task).failure
     assert failure is not None and failure.code == "version-mismatch"
+
+
+def test_threads_wait_for_memory() -> None:
+    room, held = remote_work._Room(), 0
+    most: list[int] = []
+
+    def work(number: int) -> None:
+        nonlocal held
+        with room.taken(400, 1000):
+            held += 400
+            most.append(held)
+            time.sleep(0.02)
+            held -= 400
+
+    for _ in LocalEngine(4).map(work, range(12), label="testing"):
+        pass
+    assert len(most) == 12 and max(most) <= 1000
+    with room.taken(5000, 1000):  # alone it always runs
+        pass
 
 
 def test_errors_survive_the_way_back() -> None:

@@ -16,6 +16,11 @@ from small_corpus import make_corpus, study
 pytest.importorskip("distributed")
 
 from sottovoce.anonymise.keys import Secret
+from sottovoce.anonymise.recording.export import export_corpus
+from sottovoce.anonymise.recording.secure import Settings
+from sottovoce.anonymise.text.document_search import search_documents, with_findings
+from sottovoce.anonymise.text.multilingual_detector import make_detector
+from sottovoce.anonymise.text.source_text import SourceText
 from sottovoce.anonymise.voice import corpus as voice_corpus
 from sottovoce.anonymise.voice import make_method
 from sottovoce.anonymise.voice.corpus import anonymise_corpus
@@ -23,6 +28,8 @@ from sottovoce.audit.run import run_audit
 from sottovoce.core.engine import Engine, LocalEngine, open_engine
 from sottovoce.core.records import dump_json
 from sottovoce.corpus import open_corpus
+from sottovoce.corpus.demo import builtin_corpus
+from sottovoce.corpus.manifest import read_manifest
 from sottovoce.corpus.utterance import Corpus
 from sottovoce.measure import measure_scores
 from sottovoce.measure.readers.parquet import scan_parquet, stream_scores
@@ -141,6 +148,41 @@ def test_reidentification(dask: Engine, tmp_path: Path, mapped: bool) -> None:
         for engine in (LocalEngine(1), LocalEngine(3), dask)
     }
     assert len(results) == 1
+
+
+def test_texts(dask: Engine) -> None:
+    texts = [
+        SourceText(f"My name is Ann Baker, and Bob lives in Berlin, number {i}.", f"call {i // 9}")
+        for i in range(40)
+    ] + [SourceText(f"Then baker asked Ann again, {i} times.", f"call {i}") for i in range(4)]
+    found = [
+        search_documents(make_detector("en"), lambda: texts, chunk_size=300, engine=engine)
+        for engine in (LocalEngine(1), dask)
+    ]
+    local, remote = (list(with_findings(texts, search)) for search in found)
+    assert local == remote and any(findings for _, findings, _ in local)
+    assert found[0].passes == found[1].passes > 1
+
+
+def test_secured_recordings(dask: Engine, tmp_path: Path) -> None:
+    pytest.importorskip("pocketsphinx")
+    corpus = read_manifest(builtin_corpus(tmp_path / "cache", speakers=2, utterances=4))
+    words = sorted({word for u in corpus for word in u.transcript.split() if len(word) > 6})[:6]
+    results = [
+        export_corpus(
+            corpus,
+            tmp_path / name / "out",
+            purpose="acoustic",
+            secret=Secret.reproducible(2),
+            settings=Settings(),
+            listed=words,
+            method=make_method("mcadams", Secret.reproducible(2)),
+            engine=engine,
+        )
+        for name, engine in {"local": LocalEngine(1), "dask": dask}.items()
+    ]
+    assert results[0] == results[1] and results[0].files
+    assert content(tmp_path / "local") == content(tmp_path / "dask")
 
 
 @pytest.mark.slow

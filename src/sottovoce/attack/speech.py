@@ -177,6 +177,8 @@ _EMBEDDED = Step("embedded", records_of(str))
 class SpeechCache:
     """Anonymised speech and embeddings in one folder, each made once.
 
+    A worker that it is sent to makes what is missing itself.
+
     Parameters
     ----------
     folder : Path
@@ -206,6 +208,9 @@ class SpeechCache:
         self.progress = progress
         self.steps = StepCache(folder / "work")
         self.store = EmbeddingStore(folder / "embeddings")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return SpeechCache, (self.folder, self.encoder, 1)
 
     def anonymise(
         self, speech: SpeechSet, spec: AnonymiserSpec, secret: Secret, label: str

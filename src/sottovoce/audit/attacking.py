@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from sottovoce.attack import Attacker, AttackSettings, Baseline, EmbeddingSets, LinkageTrainer
@@ -69,9 +69,37 @@ _MEASURES = Step("measures", records_of(Measurement))
 _ATTRIBUTES = Step("attributes", records_of(_Attributes))
 
 
+@dataclass(frozen=True, slots=True)
+class OriginalsWork:
+    """An attack on originals that is to be made; of the speech only the originals are used."""
+
+    inputs: AttackInputs
+    sets: EmbeddingSets
+    linkage: str
+    """A linkage function of the study."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowWork:
+    """An attack that is to be made."""
+
+    inputs: AttackInputs
+    sets: EmbeddingSets
+    planned: PlannedAttack
+    candidates: Candidates
+    """The representations of speech that it may choose from."""
+
+
+def _silent(stage: str, done: int, total: int) -> None:
+    """Progress that nobody sees."""
+
+
 @dataclass(slots=True)
 class AttackRunner:
-    """Makes and measures the attacks of a study; owns the trained linkage functions."""
+    """Makes and measures the attacks of a study; owns the trained linkage functions.
+
+    It can be sent to workers that share the folder of the audit.
+    """
 
     study: Study
     folder: Path
@@ -90,8 +118,12 @@ class AttackRunner:
         """Results of steps that are finished."""
         return self.cache.steps
 
-    def row(self, planned: PlannedAttack, inputs: AttackInputs, sets: EmbeddingSets) -> AttackRow:
-        """Make and measure one attack.
+    def __reduce__(self) -> tuple[object, ...]:
+        parts = (self.study, self.folder, self.cache, self.division, self.trial_list, _silent)
+        return AttackRunner, parts  # workers train their own linkage functions
+
+    def prepare(self, planned: PlannedAttack, inputs: AttackInputs, sets: EmbeddingSets) -> RowWork:
+        """Make everything that an attack needs, up to what it links.
 
         Parameters
         ----------
@@ -102,24 +134,51 @@ class AttackRunner:
         sets : EmbeddingSets
             What it needs, with the encoder of the study as it is.
         """
-        spec, attacker, settings = planned.anonymiser, planned.attacker, planned.settings
+        attacker, settings = planned.attacker, planned.settings
         candidates = prepare_candidates(sets, inputs, attacker, settings, self.cache)
-        self.progress(f"attacking {spec.label} ({attacker.name})", 0, 1)
-        described = [linked.representation for linked in candidates.speech]
-        key = self.steps.key(
-            self.cache_key_inputs(spec, attacker), settings, described, candidates.unavailable
+        self.progress(f"attacking {planned.anonymiser.label} ({attacker.name})", 0, 1)
+        return RowWork(inputs, sets, planned, candidates)
+
+    def __call__(self, work: RowWork | OriginalsWork) -> AttackRow | OriginalsFinding:
+        """Make and measure an attack, on any worker.
+
+        Parameters
+        ----------
+        work : RowWork or OriginalsWork
+            What is attacked, and how.
+
+        Returns
+        -------
+        AttackRow or OriginalsFinding
+            Without slices.
+        """
+        if isinstance(work, OriginalsWork):
+            return self._originals(work)
+        planned = work.planned
+        key = self._row_key(work)
+        spec, settings = planned.anonymiser, planned.settings
+        folder = Path("attacks") / f"{spec.method}-{planned.attacker.name}-{planned.linkage}-{key}"
+        record = self._attack(
+            self.folder / folder, work.sets, planned.attacker, settings, work.candidates
         )
-        folder = Path("attacks") / f"{spec.method}-{attacker.name}-{planned.linkage}-{key}"
-        record = self._attack(self.folder / folder, sets, attacker, settings, candidates)
         measurement = self.steps.get(
             _MEASURES,
             [key, self._measure_settings()],
             lambda: self._measure(self.folder / folder, record),
         )
         groups = group_risks(measurement.reidentification, self.division.trial.corpus)
-        attributes = self._attributes(spec, sets)
-        row = attack_row(planned, folder, record, measurement, groups, attributes)
-        return replace(row, slices=self._slices(key, inputs, sets, planned))
+        attributes = self._attributes(spec, work.sets)
+        return attack_row(planned, folder, record, measurement, groups, attributes)
+
+    def _row_key(self, work: RowWork) -> str:
+        planned, candidates = work.planned, work.candidates
+        described = [linked.representation for linked in candidates.speech]
+        return self.steps.key(
+            self.cache_key_inputs(planned.anonymiser, planned.attacker),
+            planned.settings,
+            described,
+            candidates.unavailable,
+        )
 
     def _attack(
         self,
@@ -143,38 +202,28 @@ class AttackRunner:
         write_attack(folder, result, attack_record(result, sets), sets, self.cache.store)
         return read_record(folder)
 
-    def originals(
-        self, linkage: str, inputs: AttackInputs, sets: EmbeddingSets
-    ) -> OriginalsFinding:
-        """Make and measure the attack on originals.
+    def _originals(self, work: OriginalsWork) -> OriginalsFinding:
+        """Make and measure the attack on originals."""
+        settings = self.study.originals_settings(work.linkage)
+        key = self._originals_key(settings)
+        folder = Path("attacks") / f"originals-{work.linkage}-{key}"
+        record = self._attack_originals(self.folder / folder, work.sets, settings)
+        measurement = self.steps.get(
+            _MEASURES,
+            ["originals", key, self._measure_settings()],
+            lambda: self._measure(self.folder / folder, record),
+        )
+        return originals_finding(work.linkage, folder, record, measurement)
 
-        Parameters
-        ----------
-        linkage : str
-            A linkage function of the study.
-        inputs : AttackInputs
-            Speech that it starts from; only the originals are used.
-        sets : EmbeddingSets
-            Only the originals are used.
-        """
-        settings = self.study.originals_settings(linkage)
+    def _originals_key(self, settings: AttackSettings) -> str:
         division = self.division
-        key = self.steps.key(
+        return self.steps.key(
             FORMAT,
             [division.enrol.key, division.trial.key, division.train.key],
             self.cache.encoder.card.sha256,
             self.trial_list,
             settings,
         )
-        folder = Path("attacks") / f"originals-{linkage}-{key}"
-        record = self._attack_originals(self.folder / folder, sets, settings)
-        measurement = self.steps.get(
-            _MEASURES,
-            ["originals", key, self._measure_settings()],
-            lambda: self._measure(self.folder / folder, record),
-        )
-        finding = originals_finding(linkage, folder, record, measurement)
-        return replace(finding, slices=self._original_slices(key, inputs, sets, settings))
 
     def _attack_originals(
         self, folder: Path, sets: EmbeddingSets, settings: AttackSettings
@@ -189,14 +238,33 @@ class AttackRunner:
 
     # --------------------------------------------------------------------------------- slices
 
-    def _slices(
-        self, key: str, inputs: AttackInputs, sets: EmbeddingSets, planned: PlannedAttack
-    ) -> SliceCurve | NotMeasured | None:
-        """Linkage of slices under one attack, if the study asks for it."""
+    def slices(self, work: RowWork | OriginalsWork) -> SliceCurve | NotMeasured | None:
+        """Measure the linkage of slices under an attack, if the study asks for it.
+
+        Parameters
+        ----------
+        work : RowWork or OriginalsWork
+            What is attacked, and how.
+        """
+        if self.study.slice is None:
+            return None
+        if isinstance(work, OriginalsWork):
+            settings = self.study.originals_settings(work.linkage)
+            return self._slice_curve(
+                self._originals_key(settings),
+                work,
+                lambda sliced, slicing: originals_slice_curve(
+                    sliced,
+                    slicing,
+                    settings,
+                    confidence=self.study.interval,
+                    trainer=self.trainer,
+                ),
+            )
+        planned = work.planned
         return self._slice_curve(
-            key,
-            inputs,
-            sets,
+            self._row_key(work),
+            work,
             lambda sliced, slicing: attack_slice_curve(
                 sliced,
                 planned.attacker,
@@ -207,27 +275,10 @@ class AttackRunner:
             ),
         )
 
-    def _original_slices(
-        self, key: str, inputs: AttackInputs, sets: EmbeddingSets, settings: AttackSettings
-    ) -> SliceCurve | NotMeasured | None:
-        return self._slice_curve(
-            key,
-            inputs,
-            sets,
-            lambda sliced, slicing: originals_slice_curve(
-                sliced,
-                slicing,
-                settings,
-                confidence=self.study.interval,
-                trainer=self.trainer,
-            ),
-        )
-
     def _slice_curve(
         self,
         key: str,
-        inputs: AttackInputs,
-        sets: EmbeddingSets,
+        work: RowWork | OriginalsWork,
         compute: Callable[[list[SlicedSets], Slicing], SliceCurve],
     ) -> SliceCurve | NotMeasured | None:
         if self.study.slice is None:
@@ -236,7 +287,7 @@ class AttackRunner:
 
         def measure() -> _Slices:
             try:
-                return _Slices(compute(self._sliced(inputs, sets, slicing), slicing))
+                return _Slices(compute(self._sliced(work.inputs, work.sets, slicing), slicing))
             except SottovoceError as error:
                 return _Slices(NotMeasured(str(error)))
 

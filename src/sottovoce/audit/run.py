@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sottovoce.attack import EmbeddingSets
@@ -13,7 +13,7 @@ from sottovoce.attack.representation import describe_encoder, encoder_name
 from sottovoce.attack.run import describe_method
 from sottovoce.attack.speech import AnonymiserSpec, SpeechCache, operators_secret
 from sottovoce.attack.trial_pairs import describe_trials, write_trials
-from sottovoce.audit.attacking import AttackRunner
+from sottovoce.audit.attacking import AttackRunner, OriginalsWork, RowWork
 from sottovoce.audit.corpora import (
     describe_corpus,
     describe_provenance,
@@ -27,7 +27,7 @@ from sottovoce.audit.not_tested import not_tested
 from sottovoce.audit.study import Study
 from sottovoce.audit.transcripts import slice_texts, text_traits
 from sottovoce.audit.utility import UtilityMeter, sample_utterances
-from sottovoce.core.engine import Engine, open_engine
+from sottovoce.core.engine import HERE, SPEECH_MEMORY, Engine, open_engine
 from sottovoce.core.files import write_text
 from sottovoce.core.locks import locked
 from sottovoce.core.records import Json, Record, to_json
@@ -116,6 +116,7 @@ class _Run:
 
     def __init__(self, study: Study, folder: Path, engine: Engine, progress: StageProgress) -> None:
         self.study, self.folder, self.progress = study, folder, progress
+        self.engine = engine
         corpus = open_outside(study.corpus, folder)
         train = None if study.train is None else open_outside(study.train, folder)
         encoder = make_encoder(encoder_name(study.encoder))
@@ -145,17 +146,14 @@ class _Run:
         rows: list[AttackRow] = []
         anonymisers: list[AnonymiserFinding] = []
         originals: list[OriginalsFinding] = []
-        for spec in self.study.anonymiser_specs:
-            inputs = self._inputs(spec)
-            planned = self.study.attacks_on(spec)
-            attackers = [plan.attacker for plan in planned]
-            draws = max(plan.settings.draws for plan in planned)
-            sets = prepare_embeddings(inputs, attackers, self.cache, draws=draws)
-            anonymisers.append(self._anonymiser(spec, inputs, sets))
-            originals = originals or [
-                self.attacks.originals(linkage, inputs, sets) for linkage in self.study.linkages
-            ]
-            rows += [self.attacks.row(plan, inputs, sets) for plan in planned]
+        engine = self.engine if self.engine.remote else HERE
+        for work, result in engine.map(
+            self.attacks, self._attacks(anonymisers), label="attacking", memory=SPEECH_MEMORY
+        ):
+            if isinstance(result, AttackRow):
+                rows.append(replace(result, slices=self.attacks.slices(work)))
+            else:
+                originals.append(replace(result, slices=self.attacks.slices(work)))
         return AuditFindings(
             name=self.study.name,
             synthetic=self.study.corpus == BUILTIN,
@@ -180,6 +178,21 @@ class _Run:
         )
 
     # ------------------------------------------------------------------------------ attacks
+
+    def _attacks(self, anonymisers: list[AnonymiserFinding]) -> Iterator[RowWork | OriginalsWork]:
+        """Prepare the attacks in order: while one is made, speech of the next is anonymised."""
+        for number, spec in enumerate(self.study.anonymiser_specs):
+            inputs = self._inputs(spec)
+            planned = self.study.attacks_on(spec)
+            attackers = [plan.attacker for plan in planned]
+            draws = max(plan.settings.draws for plan in planned)
+            sets = prepare_embeddings(inputs, attackers, self.cache, draws=draws)
+            anonymisers.append(self._anonymiser(spec, inputs, sets))
+            if number == 0:
+                for linkage in self.study.linkages:
+                    yield OriginalsWork(inputs, sets, linkage)
+            for plan in planned:
+                yield self.attacks.prepare(plan, inputs, sets)
 
     def _inputs(self, spec: AnonymiserSpec) -> AttackInputs:
         division = self.division

@@ -15,6 +15,7 @@ from sottovoce.cli.decisions import (
     refuse_existing,
     write_proposal,
 )
+from sottovoce.cli.engine_options import engine_of, engine_options
 from sottovoce.cli.options import JsonCommand, json_option, provenance, split_names, write_json
 from sottovoce.core.errors import UsageError
 
@@ -59,6 +60,10 @@ class _Options:
     listed: bool
     decisions_path: Path | None
     propose: Path | None
+    jobs: int
+    engine: str | None
+    worker_memory: str | None
+    scratch: Path | None
     json_to: str | None
 
 
@@ -128,6 +133,8 @@ class _Options:
 @click.option("--seen", type=click.Path(path_type=Path), help="Training text, for --evaluate.")
 @decision_options
 @click.option("--list", "listed", is_flag=True, help="List strategies and taggers.")
+@click.option("--jobs", default=2, show_default=True, help="Workers of --engine dask.")
+@engine_options
 @json_option
 def command(**values: Any) -> None:
     """Find private words in IN, replace them, write OUT.
@@ -272,8 +279,11 @@ def _transform(options: _Options, source: Path, target: Path) -> None:
         settings=_settings(options),
         decisions=load_decisions(options.decisions_path),
     )
-    with closing(_open(options, source)) as file:
-        run_text_file(run, anonymiser, secret, file)
+    with (
+        closing(_open(options, source)) as file,
+        engine_of(options.engine, options.jobs, options.worker_memory, options.scratch) as engine,
+    ):
+        run_text_file(run, anonymiser, secret, file, engine)
 
 
 def _open(options: _Options, source: Path) -> TextFile:

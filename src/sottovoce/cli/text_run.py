@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from sottovoce.anonymise.text.known_leaks import SampleLeak
     from sottovoce.anonymise.text.run_summary import RunSummary
     from sottovoce.anonymise.text.span_list import JsonList
+    from sottovoce.core.engine import Engine
 
 STANDARD_OUTPUT = "-"
 MAX_NAMED_FIELDS = 10
@@ -58,7 +59,9 @@ class TextRun:
         return str(self.target) == STANDARD_OUTPUT
 
 
-def run_text_file(run: TextRun, anonymiser: TextAnonymiser, secret: Secret, file: TextFile) -> None:
+def run_text_file(
+    run: TextRun, anonymiser: TextAnonymiser, secret: Secret, file: TextFile, engine: Engine
+) -> None:
     """Anonymise a file, and say what was done.
 
     Parameters
@@ -71,6 +74,8 @@ def run_text_file(run: TextRun, anonymiser: TextAnonymiser, secret: Secret, file
         What its draws depend on.
     file : TextFile
         The file.
+    engine : Engine
+        What searches the texts.
     """
     from sottovoce.anonymise.text.file_run import FileRun
     from sottovoce.anonymise.text.run_summary import SummaryCollector
@@ -88,6 +93,7 @@ def run_text_file(run: TextRun, anonymiser: TextAnonymiser, secret: Secret, file
             use_corpus_tables=run.corpus_tables,
             decisions=run.decisions,
             on_chunk=lambda name: show(name, file.file.position, file.file.size),
+            engine=engine,
         )
         with _saved_secret(run, secret):
             _write(run, prepared.pieces(*listeners))

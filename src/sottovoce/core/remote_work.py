@@ -276,14 +276,18 @@ def check_versions(expected: Versions) -> None:
         )
 
 
+KEPT_FUNCTIONS = 3
+"""Kinds of work may alternate, such as attacks on one anonymiser and speech of the next."""
 _FUNCTIONS: dict[str, Callable[[Any], Any]] = {}
-"""The function that this process used last, by its digest: networks are loaded once."""
+"""The functions that this process used last, by digest: networks are loaded, and linkage functions
+trained, once."""
+_LOADING = threading.Lock()
 
 
 def _load_function(payload: Payload) -> Callable[[Any], Any]:
-    function = _FUNCTIONS.get(payload.digest)
-    if function is None:  # a local variable: other threads may clear the table meanwhile
-        function = payload.load()
-        _FUNCTIONS.clear()
-        _FUNCTIONS[payload.digest] = function
+    with _LOADING:
+        function = _FUNCTIONS.pop(payload.digest, None) or payload.load()
+        _FUNCTIONS[payload.digest] = function  # the last one used is the last one in the table
+        for oldest in list(_FUNCTIONS)[:-KEPT_FUNCTIONS]:
+            del _FUNCTIONS[oldest]
     return function

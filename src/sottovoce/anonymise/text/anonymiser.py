@@ -43,6 +43,7 @@ from sottovoce.anonymise.text.source_text import (
     language_at,
 )
 from sottovoce.anonymise.text.taggers import DEFAULT_TAU, REGISTERS
+from sottovoce.core.engine import HERE, Engine
 from sottovoce.core.errors import UsageError
 
 
@@ -166,6 +167,7 @@ class TextAnonymiser:
         use_corpus_tables: bool = False,
         on_chunk: OnChunk | None = None,
         decisions: Decisions | None = None,
+        engine: Engine = HERE,
     ) -> PreparedTexts:
         """Find what is private in the texts of one corpus, in memory that does not grow with it.
 
@@ -179,6 +181,8 @@ class TextAnonymiser:
             Called with the name of the pass after every chunk of the texts.
         decisions : Decisions, optional
             What was decided in a review of these texts.
+        engine : Engine, optional
+            What searches the texts; default this thread. Replacements are drawn here.
 
         Raises
         ------
@@ -188,7 +192,9 @@ class TextAnonymiser:
         on_chunk = on_chunk or (lambda name: None)
         review = None if decisions is None else Review.of(texts(), decisions)
         prepared = PreparedTexts(
-            self, search_documents(self.detector, texts, on_chunk=on_chunk), review
+            self,
+            search_documents(self.detector, texts, on_chunk=on_chunk, engine=engine),
+            review,
         )
         tables = CorpusValues() if use_corpus_tables else None
         for i, (source, decided, languages) in enumerate(prepared.decide(texts())):

@@ -27,8 +27,11 @@ from sottovoce.anonymise.text.source_text import (
     split_texts,
 )
 from sottovoce.anonymise.text.text_languages import TextLanguages
+from sottovoce.core.engine import HERE, Engine
 from sottovoce.core.unicode_offsets import NormalisedText
 
+SEARCH_MEMORY = 500_000_000
+"""Bytes that a worker of a cluster needs: taggers, word lists and a chunk."""
 MAX_PASSES = 20
 """Passes over all texts, at most; two or three are usual."""
 OnChunk = Callable[[str], None]
@@ -95,6 +98,7 @@ def search_documents(
     *,
     chunk_size: int = CHUNK_CHARACTERS,
     on_chunk: OnChunk = _ignore,
+    engine: Engine = HERE,
 ) -> DocumentSearch:
     """Find what is private in the texts of documents.
 
@@ -108,8 +112,11 @@ def search_documents(
         Characters that are held in memory together. The findings do not depend on it.
     on_chunk : callable, optional
         Called with the name of the pass after every chunk.
+    engine : Engine, optional
+        What searches chunks, if it is a cluster; threads would wait for each other.
     """
-    run = _DocumentRun(search, texts, chunk_size, on_chunk)
+    chosen = engine if engine.remote else HERE
+    run = _DocumentRun(search, texts, chunk_size, on_chunk, chosen)
     run.search_alone()
     while True:
         while search.propagate and run.has_new_names and run.result.passes < MAX_PASSES:
@@ -120,67 +127,62 @@ def search_documents(
         run.search_alone(changed)
 
 
-class _DocumentRun:
-    """Passes over the texts of documents; collects findings, and names by document."""
+@dataclass(frozen=True, slots=True)
+class SearchWork:
+    """Parts of texts that are searched together."""
 
-    def __init__(
-        self, search: LanguageSearch, texts: TextReading, chunk_size: int, on_chunk: OnChunk
-    ) -> None:
-        self._search, self._texts = search, texts
-        self._chunk_size, self._on_chunk = chunk_size, on_chunk
+    parts: tuple[TextPart, ...]
+    findings: tuple[list[Finding], ...]
+    """What was found before in each part."""
+    wanted: tuple[int, ...]
+    """Parts that are searched now."""
+    names: Mapping[str, Names] | None
+    """Names of the documents to search for; None to search every part by itself."""
+    first: bool
+    """Whether nothing was searched before."""
+
+
+class SearchParts:
+    """Searches parts of texts, on any worker; findings do not depend on what it remembers.
+
+    Parameters
+    ----------
+    search : LanguageSearch
+        Searches texts by themselves.
+    """
+
+    def __init__(self, search: LanguageSearch) -> None:
+        self.search = search
         self._memory = SentenceMemory()
-        self._known: dict[str, Names] = {}
-        """Names by document."""
-        self.has_new_names = False
-        """Whether there are names that were not yet searched in their document."""
-        self.result = DocumentSearch(search.languages(texts), passes=0)
 
-    def search_alone(self, texts: Collection[int] | None = None) -> None:
-        """Search every text by itself; of texts that were searched before, those with a number."""
-        fresh: dict[str, Names] = {}
-        for parts, findings in self._chunks("searching"):
-            wanted = [i for i, p in enumerate(parts) if texts is None or p.index in texts]
-            names: dict[int, Names] = {}
-            for search, indexes in self._by_languages(parts, wanted):
-                normalised = [NormalisedText.of(parts[i].text).text for i in indexes]
-                for i, text in zip(indexes, normalised, strict=True):
-                    kind = parts[i].source.kind
-                    if texts is None and kind is not None:
-                        findings[i] += search.find_label(text, kind)
-                found = search.search(normalised, [findings[i] for i in indexes], self._memory)
-                names |= zip(indexes, found, strict=True)
-            _collect(parts, findings, {i: names[i] for i in wanted}, fresh)
-        self.has_new_names |= _merge(self._known, fresh)
+    def __reduce__(self) -> tuple[object, ...]:
+        return SearchParts, (self.search,)
 
-    def search_names(self) -> None:
-        """Search the names of the documents in all their texts, and what hiding them reveals."""
-        fresh: dict[str, Names] = {}
-        for parts, findings in self._chunks("searching names of the document"):
-            wanted = [i for i, part in enumerate(parts) if self._known.get(part.source.document)]
-            names: dict[int, Names] = {}
-            for search, indexes in self._by_languages(parts, wanted):
-                found = search.search_names(
-                    [NormalisedText.of(parts[i].text).text for i in indexes],
-                    [findings[i] for i in indexes],
-                    [self._known[parts[i].source.document] for i in indexes],
-                    self._memory,
-                )
-                names |= zip(indexes, found, strict=True)
-            _collect(parts, findings, {i: names[i] for i in wanted}, fresh)
-        self.has_new_names = _merge(self._known, fresh)
+    def __call__(self, work: SearchWork) -> tuple[list[list[Finding]], dict[int, Names]]:
+        """Return all findings of each part, and new names by the number of the part.
 
-    def _chunks(self, name: str) -> Iterator[tuple[Sequence[TextPart], list[list[Finding]]]]:
-        """Read the texts again, with what was found before; keep what is found now."""
-        before, self.result.findings = self.result.findings, FindingStore()
-        first_pass = self.result.passes == 0
-        stored: Iterator[list[Finding]] = iter(before)
-        for parts in chunks(split_texts(self._texts(), self.result.languages), self._chunk_size):
-            findings = [[] if first_pass else next(stored) for _ in parts]
-            yield parts, findings
-            for part_findings in findings:
-                self.result.findings.append(part_findings)
-            self._on_chunk(name)
-        self.result.passes += 1
+        Parameters
+        ----------
+        work : SearchWork
+            The parts, and what is known about them.
+        """
+        parts = work.parts
+        findings = [list(before) for before in work.findings]
+        names: dict[int, Names] = {}
+        for search, indexes in self._by_languages(parts, work.wanted):
+            normalised = [NormalisedText.of(parts[i].text).text for i in indexes]
+            chosen = [findings[i] for i in indexes]
+            if work.names is None:
+                if work.first:
+                    _find_labels(search, [parts[i] for i in indexes], normalised, chosen)
+                found = search.search(normalised, chosen, self._memory)
+            else:
+                known = [work.names[parts[i].source.document] for i in indexes]
+                found = search.search_names(normalised, chosen, known, self._memory)
+            names |= zip(indexes, found, strict=True)
+        for i in work.wanted:
+            findings[i].sort()
+        return findings, {i: names[i] for i in work.wanted}
 
     def _by_languages(
         self, parts: Sequence[TextPart], indexes: Iterable[int]
@@ -190,18 +192,93 @@ class _DocumentRun:
         for i in indexes:
             groups.setdefault(parts[i].languages, []).append(i)
         for languages, members in groups.items():
-            yield self._search.search_in(languages), members
+            yield self.search.search_in(languages), members
+
+
+def _find_labels(
+    search: TextSearch,
+    parts: Sequence[TextPart],
+    texts: Sequence[str],
+    findings: Sequence[list[Finding]],
+) -> None:
+    """Add texts that are private because of their place in the file."""
+    for part, text, part_findings in zip(parts, texts, findings, strict=True):
+        if part.source.kind is not None:
+            part_findings += search.find_label(text, part.source.kind)
+
+
+class _DocumentRun:
+    """Passes over the texts of documents; collects findings, and names by document."""
+
+    def __init__(
+        self,
+        search: LanguageSearch,
+        texts: TextReading,
+        chunk_size: int,
+        on_chunk: OnChunk,
+        engine: Engine,
+    ) -> None:
+        self._texts, self._engine = texts, engine
+        self._chunk_size, self._on_chunk = chunk_size, on_chunk
+        self._search = SearchParts(search)
+        self._known: dict[str, Names] = {}
+        """Names by document."""
+        self.has_new_names = False
+        """Whether there are names that were not yet searched in their document."""
+        self.result = DocumentSearch(search.languages(texts), passes=0)
+
+    def search_alone(self, texts: Collection[int] | None = None) -> None:
+        """Search every text by itself; of texts that were searched before, those with a number."""
+
+        def work(parts: Sequence[TextPart], findings: tuple[list[Finding], ...]) -> SearchWork:
+            wanted = [i for i, p in enumerate(parts) if texts is None or p.index in texts]
+            return SearchWork(tuple(parts), findings, tuple(wanted), None, texts is None)
+
+        self.has_new_names |= _merge(self._known, self._pass("searching", work))
+
+    def search_names(self) -> None:
+        """Search the names of the documents in all their texts, and what hiding them reveals."""
+
+        def work(parts: Sequence[TextPart], findings: tuple[list[Finding], ...]) -> SearchWork:
+            wanted = [i for i, part in enumerate(parts) if self._known.get(part.source.document)]
+            documents = dict.fromkeys(parts[i].source.document for i in wanted)
+            names = {document: self._known[document] for document in documents}
+            return SearchWork(tuple(parts), findings, tuple(wanted), names, False)
+
+        fresh = self._pass("searching names of the document", work)
+        self.has_new_names = _merge(self._known, fresh)
+
+    def _pass(self, name: str, make_work: MakeWork) -> dict[str, Names]:
+        """Search the texts again, with what was found before; return new names by document."""
+        before, self.result.findings = self.result.findings, FindingStore()
+        stored: Iterator[list[Finding]] = iter(before)
+        first_pass = self.result.passes == 0
+        pieces = chunks(split_texts(self._texts(), self.result.languages), self._chunk_size)
+        works = (
+            make_work(parts, tuple([] if first_pass else next(stored) for _ in parts))
+            for parts in pieces
+        )
+        fresh: dict[str, Names] = {}
+        for work, (findings, names) in self._engine.map(
+            self._search, works, label=name, memory=SEARCH_MEMORY
+        ):
+            _collect(work.parts, names, fresh)
+            for part_findings in findings:
+                self.result.findings.append(part_findings)
+            self._on_chunk(name)
+        self.result.passes += 1
+        return fresh
+
+
+MakeWork = Callable[[Sequence[TextPart], tuple[list[Finding], ...]], SearchWork]
+"""Decides what is searched in a chunk."""
 
 
 def _collect(
-    parts: Sequence[TextPart],
-    findings: Sequence[list[Finding]],
-    names: Mapping[int, Names],
-    fresh: dict[str, Names],
+    parts: Sequence[TextPart], names: Mapping[int, Names], fresh: dict[str, Names]
 ) -> None:
-    """Sort findings, and add the names of parts, in order, to those of their documents."""
+    """Add the names of parts, in order, to those of their documents."""
     for i, part_names in names.items():
-        findings[i].sort()
         if part_names:
             _add(fresh.setdefault(parts[i].source.document, {}), part_names)
 

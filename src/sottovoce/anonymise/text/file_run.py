@@ -11,6 +11,7 @@ from sottovoce.anonymise.text.anonymiser import TextAnonymiser
 from sottovoce.anonymise.text.document_search import OnChunk
 from sottovoce.anonymise.text.files import TextFile
 from sottovoce.anonymise.text.source_text import SourceText
+from sottovoce.core.engine import HERE, Engine
 
 OnText = Callable[[SourceText, AnonymisedText], None]
 _BLOCKS = 500
@@ -32,6 +33,8 @@ class FileRun:
         Called with the name of the pass now and then.
     decisions : Decisions, optional
         What was decided in a review of the file.
+    engine : Engine, optional
+        What searches the texts; default this thread.
 
     Raises
     ------
@@ -47,6 +50,7 @@ class FileRun:
         use_corpus_tables: bool = False,
         on_chunk: OnChunk | None = None,
         decisions: Decisions | None = None,
+        engine: Engine = HERE,
     ) -> None:
         self._file = file
         self._on_chunk = on_chunk or (lambda name: None)
@@ -55,6 +59,7 @@ class FileRun:
             use_corpus_tables=use_corpus_tables,
             on_chunk=self._on_chunk,
             decisions=decisions,
+            engine=engine,
         )
         self.passes = self._prepared.passes
         """How often the file was searched."""
