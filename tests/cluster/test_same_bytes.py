@@ -152,11 +152,12 @@ def test_reidentification(dask: Engine, tmp_path: Path, mapped: bool) -> None:
 
 def test_texts(dask: Engine) -> None:
     texts = [
-        SourceText(f"My name is Ann Baker, and Bob lives in Berlin, number {i}.", f"call {i // 9}")
+        SourceText(f"Ask Zorbalda Quint and Bob in Berlin, {i} times.", f"call {i // 9}")
         for i in range(40)
-    ] + [SourceText(f"Then baker asked Ann again, {i} times.", f"call {i}") for i in range(4)]
+    ] + [SourceText(f"so quint came {i} times", f"call {i}") for i in range(4)]
+    detector = make_detector("en", deny={"zorbalda quint": "PER"})
     found = [
-        search_documents(make_detector("en"), lambda: texts, chunk_size=300, engine=engine)
+        search_documents(detector, lambda: texts, chunk_size=300, engine=engine)
         for engine in (LocalEngine(1), dask)
     ]
     local, remote = (list(with_findings(texts, search)) for search in found)

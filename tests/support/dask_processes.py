@@ -41,6 +41,12 @@ class Processes:
                 return True
         return False
 
+    def restart_dead_workers(self) -> None:
+        """Start nannies anew that have ended, as a supervisor would."""
+        for number, nanny in enumerate(self.workers):
+            if nanny.poll() is not None:
+                self.workers[number] = self._start_worker()
+
     def restart_scheduler(self) -> None:
         """Kill -9 the scheduler, and start it and the workers anew, as a supervisor would."""
         self.scheduler.kill()

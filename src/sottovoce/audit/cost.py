@@ -7,8 +7,8 @@ worker adds a constant.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from sottovoce.attack.inputs import SpeechDivision, divide_speech
@@ -18,28 +18,36 @@ from sottovoce.audit.measuring import measured_populations
 from sottovoce.audit.study import Study
 from sottovoce.core.records import Record
 from sottovoce.corpus.trials import read_trials
+from sottovoce.corpus.utterance import Corpus
 from sottovoce.report.formats import counted
 
 ANONYMISING = {"mcadams": 70.0, "voicemask": 16.0, "vtln": 15.0, "xvector": 15.0, "dar": 14.0}
 """Seconds of speech anonymised in a second on one core, as measured."""
-ANONYMISING_OTHERS = 4.0
-"""The same for methods that were not measured."""
-READING = 900.0
-"""Seconds of speech read and checked in a second on one core."""
-EMBEDDING = 45.0
-"""Seconds of speech embedded in a second on one core."""
-RECOGNISING = 30.0
-"""Seconds of speech recognised in a second on one core."""
-COMPARING = 10.0
-"""Seconds of speech whose pitch and loudness are compared in a second on one core."""
-RATING = 0.4
-"""Seconds to rate the quality of a recording; at most 24 are rated."""
-ATTACKING = 2.5
-"""Seconds of one attack and its measures, besides the comparison of voices."""
-PAIRS = 6e7
-"""Comparisons of two voices in a second on one core, counted twice for each length."""
-STARTING = 3.0
-"""Seconds that a worker takes to start and to load packages and networks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rates(Record):
+    """How fast the work is done: seconds of speech in a second on one core, if not said else."""
+
+    anonymising: Mapping[str, float] = field(default_factory=lambda: dict(ANONYMISING))
+    """By method."""
+    anonymising_others: float = 4.0
+    """Methods that were not measured."""
+    reading: float = 900.0
+    embedding: float = 45.0
+    recognising: float = 30.0
+    comparing: float = 10.0
+    """Pitch and loudness."""
+    rating: float = 0.4
+    """Seconds to rate the quality of a recording; at most 24 are rated."""
+    attacking: float = 2.5
+    """Seconds of one attack and its measures, besides the comparison of voices."""
+    pairs: float = 6e7
+    """Comparisons of two voices in a second, counted twice for each length."""
+    starting: float = 3.0
+    """Seconds that a worker takes to start and to load packages and networks."""
+
+
 WORKER_MEMORY = 700_000_000
 """Bytes that a worker needs: networks, and one recording or one block of scores."""
 BYTES_PER_SECOND = 20_000
@@ -150,7 +158,14 @@ class StudyAmounts:
         return cls(enrol, trial, train)
 
 
-def estimate(study: Study, amounts: StudyAmounts, *, workers: int = 2) -> AuditCost:
+def estimate(
+    study: Study,
+    amounts: StudyAmounts,
+    *,
+    workers: int = 2,
+    cluster: bool = False,
+    rates: Rates | None = None,
+) -> AuditCost:
     """Estimate the cost of an audit from measured rates.
 
     Parameters
@@ -161,49 +176,62 @@ def estimate(study: Study, amounts: StudyAmounts, *, workers: int = 2) -> AuditC
         Length and number of the recordings.
     workers : int, default 2
         Cores that work at the same time.
+    cluster : bool, default False
+        Whether they are those of a cluster, which also shares the attacks.
+    rates : Rates, optional
+        Default those that were measured.
     """
+    rates = rates or Rates()
     enrol, trial, train = amounts.enrol, amounts.trial, amounts.train
     originals = enrol.seconds + trial.seconds + train.seconds
     utterances = enrol.utterances + trial.utterances + train.utterances
     stages = [
-        StageCost("starting workers", STARTING * workers, True),
-        StageCost("reading", originals / READING, True),
-        StageCost("embedding originals", originals / EMBEDDING, True, utterances * VECTOR_BYTES),
+        StageCost("starting workers", rates.starting * workers, True),
+        StageCost("reading", originals / rates.reading, True),
+        StageCost(
+            "embedding originals", originals / rates.embedding, True, utterances * VECTOR_BYTES
+        ),
     ]
     for spec in study.anonymiser_specs:
         draws = _most_draws(study)
         speech = enrol.seconds + trial.seconds + draws * (enrol.seconds + train.seconds)
         count = enrol.utterances + trial.utterances + draws * (enrol.utterances + train.utterances)
-        speed = ANONYMISING.get(spec.method, ANONYMISING_OTHERS)
+        speed = rates.anonymising.get(spec.method, rates.anonymising_others)
         written = round(speech * BYTES_PER_SECOND)
         stages.append(StageCost(f"{spec.label}: anonymising", speech / speed, True, written))
         embedded = speech - enrol.seconds  # the operator's enrolment is not embedded
         vectors = (count - enrol.utterances) * VECTOR_BYTES
-        stages.append(StageCost(f"{spec.label}: embedding", embedded / EMBEDDING, True, vectors))
-        stages.append(StageCost(f"{spec.label}: utility", _utility(study, trial), True))
+        stages.append(
+            StageCost(f"{spec.label}: embedding", embedded / rates.embedding, True, vectors)
+        )
+        stages.append(StageCost(f"{spec.label}: utility", _utility(study, trial, rates), True))
     attacks = len(study.attacks) + len(study.linkages)
     pairs = 2 * len(study.lengths) * trial.utterances * enrol.speakers
-    stages.append(StageCost("attacking", attacks * (ATTACKING + pairs / PAIRS), False))
+    stages.append(
+        StageCost("attacking", attacks * (rates.attacking + pairs / rates.pairs), cluster)
+    )
     return AuditCost(
         tuple(stages), workers, WORKER_MEMORY, 500_000_000 + utterances * CLIENT_BYTES_PER_UTTERANCE
     )
 
 
-def _utility(study: Study, trial: SpeechAmount) -> float:
+def _utility(study: Study, trial: SpeechAmount, rates: Rates) -> float:
     """Seconds to measure the utility of one anonymiser, and its share of that of originals."""
     chosen = min(study.utility.utterances, trial.utterances)
     speech = chosen * trial.seconds / max(1, trial.utterances)
     total = 0.0
     if study.utility.f0:
-        total += speech / COMPARING
+        total += speech / rates.comparing
     if study.utility.wer:
-        total += 2 * speech / RECOGNISING
+        total += 2 * speech / rates.recognising
     if study.utility.quality:
-        total += 2 * min(24, chosen) * RATING
+        total += 2 * min(24, chosen) * rates.rating
     return total
 
 
-def plan_lines(study: Study, folder: Path, *, workers: int = 2) -> Iterator[str]:
+def plan_lines(
+    study: Study, folder: Path, *, workers: int = 2, cluster: bool = False
+) -> Iterator[str]:
     """Generate the steps of an audit in order, and an estimate of its cost.
 
     Parameters
@@ -214,11 +242,10 @@ def plan_lines(study: Study, folder: Path, *, workers: int = 2) -> Iterator[str]
         Folder of the audit; nothing is written.
     workers : int, default 2
         How many cores the estimate is for.
+    cluster : bool, default False
+        Whether they are those of a cluster.
     """
-    corpus = open_outside(study.corpus, folder)
-    others = None if study.train is None else SpeechSet.of(open_outside(study.train, folder))
-    trials = None if study.trials is None else read_trials(study.trials, corpus)
-    division = divide_speech(SpeechSet.of(corpus), others, seed=study.seed, trials=trials)
+    corpus, division = _divide(study, folder)
     trial, train = division.trial, division.train
     yield (
         f"1. read {len(corpus):,} recordings of {len(corpus.speakers)} speakers; attack "
@@ -238,7 +265,27 @@ def plan_lines(study: Study, folder: Path, *, workers: int = 2) -> Iterator[str]
             f"{counted(len(study.attacks_on(spec)), 'attack')}"
         )
     yield from _unmeasured_limits(study, len(division.enrol.corpus.speakers))
-    yield from estimate(study, amounts, workers=workers).lines()
+    yield from estimate(study, amounts, workers=workers, cluster=cluster).lines()
+
+
+def amounts_of(study: Study, folder: Path) -> StudyAmounts:
+    """Measure how much speech a study works on.
+
+    Parameters
+    ----------
+    study : Study
+        The study.
+    folder : Path
+        Folder of the audit; nothing is written.
+    """
+    return StudyAmounts.of(_divide(study, folder)[1])
+
+
+def _divide(study: Study, folder: Path) -> tuple[Corpus, SpeechDivision]:
+    corpus = open_outside(study.corpus, folder)
+    others = None if study.train is None else SpeechSet.of(open_outside(study.train, folder))
+    trials = None if study.trials is None else read_trials(study.trials, corpus)
+    return corpus, divide_speech(SpeechSet.of(corpus), others, seed=study.seed, trials=trials)
 
 
 def _unmeasured_limits(study: Study, n_speakers: int) -> Iterator[str]:

@@ -10,6 +10,7 @@ import click
 
 from sottovoce.cli.engine_options import engine_of, engine_options, engine_workers
 from sottovoce.cli.options import JsonCommand, json_option, stage_bar, write_json
+from sottovoce.core.engine import LOCAL
 from sottovoce.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -110,8 +111,9 @@ def command(
     study = _read_study(study_file, values, changes)
     folder = out or Path("audit")
     if dry_run:
-        workers = engine_workers(engine or study.engine, jobs)
-        _print_plan(study, folder, workers, json_to)
+        chosen = engine or study.engine
+        workers = engine_workers(chosen, jobs)
+        _print_plan(study, folder, workers, chosen != LOCAL, json_to)
         return None
     from sottovoce.audit.run import run_audit
 
@@ -143,10 +145,12 @@ def _read_study(path: str | None, values: dict[str, Json], changes: tuple[str, .
     return read_study(None if path is None else Path(path), replaced)
 
 
-def _print_plan(study: Study, folder: Path, workers: int, json_to: str | None) -> None:
+def _print_plan(
+    study: Study, folder: Path, workers: int, cluster: bool, json_to: str | None
+) -> None:
     from sottovoce.audit.cost import plan_lines
 
-    lines = list(plan_lines(study, folder, workers=workers))
+    lines = list(plan_lines(study, folder, workers=workers, cluster=cluster))
     if json_to is not None:
         write_json({"plan": lines}, json_to)
     if json_to != "-":
