@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import socket
+import sys
 import threading
 import time
 import urllib.request
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
 import pytest
 from dask_processes import Processes, dask_processes
 from engine_work import process_of, refuse_seven
@@ -40,6 +43,21 @@ PAGES = (
     "health",
     "metrics",
 )
+LIVE_PAGES = (
+    "status",
+    "workers",
+    "tasks",
+    "graph",
+    "groups",
+    "profile",
+    "exceptions",
+    "events",
+    "individual-task-stream",
+    "individual-progress",
+    "individual-memory-by-key",
+    "individual-aggregate-time-per-action",
+)
+"""Pages of the dashboard, for which Bokeh must be installed."""
 
 
 def free_port() -> int:
@@ -88,6 +106,26 @@ def watch(processes: Processes, pages: list[bytes], stop: threading.Event) -> No
         time.sleep(0.1)
 
 
+def watch_dashboard(processes: Processes, contents: list[bytes], stop: threading.Event) -> None:
+    """Read what the live pages of the dashboard show, as a browser does."""
+    from bokeh.client import pull_session
+
+    address = f"http://127.0.0.1:{processes.port + 1}"
+    sessions = [pull_session(url=f"{address}/{page}") for page in LIVE_PAGES]
+    finished = False
+    while not finished:
+        finished = stop.is_set()
+        for session in sessions:
+            session.force_roundtrip()
+            session.pull()
+            with np.printoptions(threshold=sys.maxsize):
+                shown = [model.properties_with_values() for model in session.document.models]
+                contents.append(str(shown).encode())
+        time.sleep(0.5)
+    for session in sessions:
+        session.close()
+
+
 def graph_of(engine: DaskEngine) -> bytes:
     """Everything that the scheduler holds about tasks, events and workers, as text and pickles."""
 
@@ -108,10 +146,14 @@ def test_secret_name_and_transcript_are_nowhere(processes: Processes, tmp_path: 
     secret.save(tmp_path / "s.secret")
     seen: list[bytes] = []
     stop = threading.Event()
-    watcher = threading.Thread(target=watch, args=(processes, seen, stop))
+    watchers = [threading.Thread(target=watch, args=(processes, seen, stop))]
+    live: list[bytes] = []
+    if find_spec("bokeh") is not None:
+        watchers.append(threading.Thread(target=watch_dashboard, args=(processes, live, stop)))
     with open_engine(processes.address, scratch=tmp_path) as engine:
         assert isinstance(engine, DaskEngine)
-        watcher.start()
+        for watcher in watchers:
+            watcher.start()
         graphs: list[bytes] = []
         anonymise_corpus(
             corpus,
@@ -125,12 +167,16 @@ def test_secret_name_and_transcript_are_nowhere(processes: Processes, tmp_path: 
         with raises_code("seven", InputError):  # an error whose message holds a name
             list(engine.map(refuse_seven, range(9), label="failing"))
         stop.set()
-        watcher.join()
+        for watcher in watchers:
+            watcher.join()
     processes.close()
     logs = [log.read_bytes() for log in processes.logs]
     assert len(seen) >= len(PAGES) and any(len(graph) > 500 for graph in graphs)
     assert any(b"distributed" in log for log in logs)
-    for text in (*seen, *graphs, *logs):
+    if len(watchers) == 2:
+        for label in (b"anonymising", b"embedding", b"failing"):  # tasks are shown, by label
+            assert any(label in content for content in live)
+    for text in (*seen, *live, *graphs, *logs):
         for planted in (NAME.encode(), WORDS.encode(), secret._key, secret._key.hex().encode()):
             assert planted not in text
 
