@@ -118,6 +118,7 @@ def _local_cluster(settings: EngineSettings, scratch: Path) -> Iterator[str]:
         "distributed.scheduler.allowed-failures": DEATHS,
         "distributed.worker.memory.target": False,
         "distributed.worker.memory.spill": False,  # results are small; nothing goes to disk
+        "distributed.worker.profile.enabled": False,  # costs time and is not shown
         "distributed.nanny.pre-spawn-environ": WORKER_ENVIRONMENT,
         # on a busy machine a killed worker takes longer to come back than Dask's 15 s, after which
         # it would close the nanny that is starting it again
