@@ -14,6 +14,7 @@ import numpy as np
 from sottovoce.anonymise.recording.align import align
 from sottovoce.anonymise.recording.slice import check_seconds, slice_words
 from sottovoce.anonymise.recording.slice_map import MappedSlice
+from sottovoce.anonymise.recording.words import spoken_words
 from sottovoce.attack.speech import SpeechCache, SpeechSet
 from sottovoce.core.errors import InputError, SottovoceError, first_few
 from sottovoce.core.step_cache import Step, cache_key, records_of
@@ -58,7 +59,13 @@ class CutSpeech:
 
 
 def cut_speech(
-    speech: SpeechSet, seconds: float, cut: Cut, cache: SpeechCache, *, lang: str = "en"
+    speech: SpeechSet,
+    seconds: float,
+    cut: Cut,
+    cache: SpeechCache,
+    *,
+    lang: str = "en",
+    timed_by: SpeechSet | None = None,
 ) -> CutSpeech:
     """Cut recordings into slices of one length.
 
@@ -74,13 +81,21 @@ def cut_speech(
         Keeps when each word was said.
     lang : str, default "en"
         Language of utterances for which the corpus has none.
+    timed_by : SpeechSet, optional
+        The same recordings in which the words are looked for instead, such as the originals of
+        anonymised ones; they must have the same length.
+
+    Returns
+    -------
+    CutSpeech
+        A slice between words keeps its words as transcript; the first seconds have none.
 
     Raises
     ------
     InputError
         ``too-few`` if no recording gives a slice.
     """
-    times = _word_times(speech, cache, lang) if cut == "words" else None
+    times = _word_times(timed_by or speech, cache, lang) if cut == "words" else None
     slices: list[Utterance] = []
     for utterance in speech.corpus:
         pieces = (
@@ -123,13 +138,15 @@ def _between_words(utterance: Utterance, times: WordTimes, seconds: float) -> It
     length = load_length(utterance)
     samples, offset = round(length.seconds * length.rate), utterance.start or 0.0
     pieces = slice_words(times, samples, length.rate, seconds=seconds)
+    words = spoken_words(utterance.transcript)
     for number, piece in enumerate(pieces):
+        said = words[piece.first : piece.stop] if len(words) == len(times) else []
         yield replace(
             utterance,
             id=f"{utterance.id}/{number}",
             start=offset + piece.start / length.rate,
             end=offset + piece.end / length.rate,
-            transcript="",
+            transcript=" ".join(word.text for word in said),
         )
 
 

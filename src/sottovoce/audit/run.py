@@ -8,7 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sottovoce.attack import EmbeddingSets
-from sottovoce.attack.inputs import AttackInputs, divide_speech, prepare_embeddings
+from sottovoce.attack.inputs import (
+    AttackInputs,
+    divide_speech,
+    prepare_embeddings,
+    prepare_speech,
+)
 from sottovoce.attack.representation import describe_encoder, encoder_name
 from sottovoce.attack.run import describe_method
 from sottovoce.attack.speech import AnonymiserSpec, SpeechCache, operators_secret
@@ -24,10 +29,13 @@ from sottovoce.audit.corpora import (
 from sottovoce.audit.differences import COMPARED, LocatedRow, compare_rows
 from sottovoce.audit.measuring import similarity_of_trials
 from sottovoce.audit.not_tested import not_tested
+from sottovoce.audit.retrained import ComparisonSettings, RecogniserComparison
+from sottovoce.audit.speech_forms import SpeechForms
 from sottovoce.audit.study import Study
 from sottovoce.audit.transcripts import slice_texts, text_traits
 from sottovoce.audit.utility import UtilityMeter, sample_utterances
 from sottovoce.core.engine import HERE, SPEECH_MEMORY, Engine, open_engine
+from sottovoce.core.errors import SottovoceError
 from sottovoce.core.files import write_text
 from sottovoce.core.locks import locked
 from sottovoce.core.records import Json, Record, to_json
@@ -43,12 +51,14 @@ from sottovoce.findings import (
     Example,
     NotMeasured,
     OriginalsFinding,
+    RetrainedUtility,
     RowsComparison,
     Similarity,
     UtilityEstimate,
 )
 from sottovoce.findings.files import REPORT, check_audit_folder, write_findings
 from sottovoce.speaker.encoders import make_encoder
+from sottovoce.training.recogniser import RecogniserSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +241,25 @@ class _Run:
             ).similarity,
             utility=utility,
             examples=tuple(self._examples(pairs)),
+            retrained=self._retrained(spec, inputs),
         )
+
+    def _retrained(
+        self, spec: AnonymiserSpec, inputs: AttackInputs
+    ) -> RetrainedUtility | NotMeasured | None:
+        """Recognisers trained on originals and on speech anonymised with other draws."""
+        if not self.study.utility.retrained:
+            return None
+        settings = ComparisonSettings(
+            RecogniserSettings(seed=self.study.seed), confidence=self.study.interval
+        )
+        drawn = prepare_speech(inputs, "train", "attacker", self.cache)[0]
+        try:
+            train = SpeechForms(inputs.train, drawn)
+            test = SpeechForms(inputs.trial, inputs.released)
+            return RecogniserComparison(train, test, self.cache, settings).result()
+        except SottovoceError as error:
+            return NotMeasured(str(error))
 
     def _utility_sample(self) -> list[Utterance]:
         return sample_utterances(

@@ -83,6 +83,10 @@ class UtilitySettings(_Strict):
     f0: bool = Field(default=True, description="Correlation of pitch before and after")
     quality: bool = Field(default=True, description="Estimate of quality, if the model is there")
     utterances: Positive = Field(default=120, description="Trials it is measured on, at most")
+    retrained: bool = Field(
+        default=False,
+        description="Train recognisers on originals and on anonymised speech (needs PyTorch)",
+    )
 
 
 class StudyAttacker(_Strict):

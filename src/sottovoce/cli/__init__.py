@@ -140,6 +140,7 @@ TRAIN_COMMANDS = {
     "entities": "A tagger of private words, from tagged text.",
     "encoder": "A speaker encoder, for an attacker that knows the anonymiser.",
     "synthesiser": "The synthesiser and voice pool of the x-vector anonymiser.",
+    "recogniser": "A recogniser on original or anonymised speech, tested on both.",
     "private": "Models that hardly depend on any single record or person.",
 }
 
@@ -179,8 +180,8 @@ def memorisation() -> None:
 def train() -> None:
     """Train a model on your own data.
 
-    Encoders and synthesisers need the extra: pip install 'sottovoce[train]', private training
-    needs 'sottovoce[learn]'.
+    Encoders, synthesisers and recognisers need the extra: pip install 'sottovoce[train]', private
+    training needs 'sottovoce[learn]'.
     """
 
 

@@ -117,6 +117,12 @@ if TYPE_CHECKING:
         SpeakerRisk,
         most_exposed,
     )
+    from sottovoce.findings.retrained import (
+        RateDifference,
+        RecogniserRate,
+        RetrainedUtility,
+        TrainedRecogniser,
+    )
     from sottovoce.findings.slices import HitRate, Reassembly, SliceCurve, SlicePoint, SliceText
     from sottovoce.findings.text_traits import TextTraits, TextTraitScore
 
@@ -126,6 +132,7 @@ _ON_DEMAND = (
     "exposure",
     "memorisation",
     "reidentification",
+    "retrained",
     "slices",
     "text_traits",
 )
@@ -193,12 +200,15 @@ __all__ = [
     "PrivacyFinding",
     "Provenance",
     "Range",
+    "RateDifference",
     "Reading",
     "Reassembly",
+    "RecogniserRate",
     "Reidentification",
     "ReleaseLimits",
     "RepresentationDescription",
     "Resampling",
+    "RetrainedUtility",
     "RowsComparison",
     "ScoreCurves",
     "ScoreHistogram",
@@ -221,6 +231,7 @@ __all__ = [
     "TextTraits",
     "Tippett",
     "TippettCurve",
+    "TrainedRecogniser",
     "TrainingDescription",
     "TrialListDescription",
     "Trust",

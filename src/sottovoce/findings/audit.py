@@ -20,6 +20,7 @@ from sottovoce.findings.attack import (
 )
 from sottovoce.findings.comparison import RowsComparison
 from sottovoce.findings.reidentification import Reidentification
+from sottovoce.findings.retrained import RetrainedUtility
 from sottovoce.findings.scores import NotMeasured, ScoreCurves, ScoreSummary
 from sottovoce.findings.similarity import Similarity
 from sottovoce.findings.slices import SliceCurve, SliceText
@@ -189,6 +190,8 @@ class AnonymiserFinding(Record):
     similarity: Similarity | NotMeasured
     utility: Utility
     examples: tuple[Example, ...]
+    retrained: RetrainedUtility | NotMeasured | None = optional()
+    """Recognisers trained on original and anonymised speech; None where the study has none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,17 +118,82 @@ def word_error_rate(
             "no word in the references; a word error rate needs transcripts", code="empty"
         )
     value = float(counts[:, 0].sum() / counts[:, 1].sum())
-    groups, name = _groups(len(errors), speakers)
+    draws, name = _resampled_rates(counts, speakers, resamples, rng)
     if not name:
         return Average(value, None, None, "")
+    interval = interval_of(value, draws, confidence, bounds=(0.0, math.inf))
+    return Average(value, interval.low, interval.high, name)
+
+
+def word_error_difference(
+    first: Sequence[WordErrors],
+    second: Sequence[WordErrors],
+    speakers: Sequence[str] | None = None,
+    *,
+    confidence: float = 0.95,
+    resamples: int = 1000,
+    rng: np.random.Generator,
+) -> Average:
+    """Compute the WER of one system minus that of another on the same utterances.
+
+    Both are computed from the same resamples of speakers, so what makes a speaker hard for both
+    does not widen the interval.
+
+    Parameters
+    ----------
+    first, second : sequence of WordErrors
+        One an utterance, in the same order, with the same words said.
+    speakers : sequence of str, optional
+        Who speaks in each utterance.
+    confidence : float, default 0.95
+        Between 0 and 1.
+    resamples : int, default 1000
+        Resamples behind the interval.
+    rng : numpy.random.Generator
+        Source of the resamples.
+
+    Examples
+    --------
+    >>> worse, better = word_errors("a b c d", "a b"), word_errors("a b c d", "a b c")
+    >>> word_error_difference([worse], [better], rng=np.random.default_rng(0)).value
+    0.25
+    """
+    words = [errors.words for errors in first]
+    if words != [errors.words for errors in second]:
+        raise InputError(
+            "the two systems were tested on other utterances; give both the same references",
+            code="mismatch",
+        )
+    if not sum(words):
+        raise TooFewError(
+            "no word in the references; a word error rate needs transcripts", code="empty"
+        )
+    pairs = zip(first, second, words, strict=True)
+    counts = np.array([(a.total - b.total, count) for a, b, count in pairs], np.float64)
+    value = float(counts[:, 0].sum() / counts[:, 1].sum())
+    draws, name = _resampled_rates(counts, speakers, resamples, rng)
+    if not name:
+        return Average(value, None, None, "")
+    interval = interval_of(value, draws, confidence)
+    return Average(value, interval.low, interval.high, name)
+
+
+def _resampled_rates(
+    counts: NDArray[np.float64],
+    speakers: Sequence[str] | None,
+    resamples: int,
+    rng: np.random.Generator,
+) -> tuple[NDArray[np.float64], str]:
+    """Errors over words in resamples of speakers or utterances, and which of the two."""
+    groups, name = _groups(len(counts), speakers)
+    if not name:
+        return np.empty(0), ""
     n = int(groups.max()) + 1
     sums = np.zeros((n, 2))
     np.add.at(sums, groups, counts)
     drawn = rng.multinomial(n, np.full(n, 1 / n), size=resamples) @ sums
     drawn = drawn[drawn[:, 1] > 0]
-    draws = drawn[:, 0] / drawn[:, 1]
-    interval = interval_of(value, draws, confidence, bounds=(0.0, math.inf))
-    return Average(value, interval.low, interval.high, name)
+    return drawn[:, 0] / drawn[:, 1], name
 
 
 def average(

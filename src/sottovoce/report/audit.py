@@ -49,6 +49,7 @@ from sottovoce.report.html import (
 )
 from sottovoce.report.listening import listening
 from sottovoce.report.methods import methods_section
+from sottovoce.report.retrained import retrained_section
 from sottovoce.report.slices import slice_curves, slices_section
 from sottovoce.report.text_traits import traits_section
 from sottovoce.report.utility import tradeoff_panels, utility_notes, utility_table
@@ -374,6 +375,7 @@ def _utility(findings: AuditFindings) -> Markup:
             bullets(utility_notes(findings), class_="soft"),
             element("h3", "Risk against what is kept") if panels else None,
             element("div", *panels, class_="figures") if panels else None,
+            retrained_section(findings),
         ]
     )
 
