@@ -18,6 +18,7 @@ from sottovoce.measure.utility import (
     duration_ratio,
     f0_correlation,
     loudness_difference,
+    word_error_difference,
     word_error_rate,
     word_errors,
 )
@@ -154,3 +155,40 @@ def test_length_and_loudness() -> None:
         loudness_difference(tone, 0 * tone)
     with raises_code("out-of-range", InputError):
         duration_ratio(0.0, 1.0)
+
+
+counts = st.lists(
+    st.tuples(st.integers(1, 9), st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=30
+)
+
+
+@given(counts)
+def test_difference_of_word_error_rates(rows: list[tuple[int, int, int]]) -> None:
+    first = [WordErrors(words, errors, 0, 0) for words, errors, _ in rows]
+    second = [WordErrors(words, 0, 0, errors) for words, _, errors in rows]
+    speakers = [f"s{i % 7}" for i in range(len(rows))]
+
+    def difference(a: list[WordErrors], b: list[WordErrors]) -> float:
+        found = word_error_difference(a, b, speakers, rng=np.random.default_rng(0))
+        if found.low is not None and found.high is not None:
+            assert found.low <= found.value <= found.high
+        return found.value
+
+    words = sum(row[0] for row in rows)
+    expected = sum(row[1] for row in rows) / words - sum(row[2] for row in rows) / words
+    assert difference(first, second) == pytest.approx(expected, abs=1e-12)
+    assert difference(second, first) == pytest.approx(-expected, abs=1e-12)
+    assert difference(first, first) == 0.0
+
+
+def test_difference_is_paired() -> None:
+    """What makes an utterance hard for both systems does not widen the interval."""
+    rng = np.random.default_rng(1)
+    hard = rng.integers(0, 80, 200)
+    first = [WordErrors(100, int(errors) + 5, 0, 0) for errors in hard]
+    second = [WordErrors(100, int(errors), 0, 0) for errors in hard]
+    speakers = [f"s{i // 5}" for i in range(200)]
+    found = word_error_difference(first, second, speakers, rng=rng)
+    assert (found.value, found.low, found.high) == pytest.approx((0.05, 0.05, 0.05), abs=1e-9)
+    with raises_code("mismatch"):
+        word_error_difference(first, second[:-1], speakers, rng=rng)

@@ -92,6 +92,8 @@ SURE = math.log(0.98)
 """A frame is taken as it is if its most likely character is likelier than this."""
 UNLIKELY = math.log(1e-3)
 """Characters of a frame that are less likely are not tried."""
+MOST_TRIED = 6
+"""Characters of a frame that are tried, the most likely ones."""
 
 
 def best_path(log_probabilities: Features, alphabet: str) -> str:
@@ -163,7 +165,7 @@ class BeamDecoder:
     def _extend(self, beam: dict[str, _Prefix], frame: Features) -> dict[str, _Prefix]:
         top = int(frame.argmax())
         sure = frame[top] > SURE
-        tried = [top] if sure else np.flatnonzero(frame > UNLIKELY).tolist()
+        tried = [top] if sure else self._candidates(frame)
         grown: dict[str, _Prefix] = {}
         for text, prefix in beam.items():
             total = _log_sum(prefix.blank, prefix.character)
@@ -187,6 +189,12 @@ class BeamDecoder:
             return grown
         kept = sorted(grown, key=lambda text: -grown[text].score)[: self.settings.beam]
         return {text: grown[text] for text in kept}
+
+    def _candidates(self, frame: Features) -> list[int]:
+        likely = np.flatnonzero(frame > UNLIKELY)
+        if len(likely) > MOST_TRIED:
+            likely = likely[np.argsort(-frame[likely], kind="stable")[:MOST_TRIED]]
+        return likely.tolist()
 
     def _add_character(
         self, grown: dict[str, _Prefix], text: str, prefix: _Prefix, column: int, value: float

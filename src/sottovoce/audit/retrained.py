@@ -110,14 +110,21 @@ class RecogniserComparison:
         lengths: tuple[float | None, ...] = (None, *self.settings.slices)
         return [(form, seconds) for form in self.train.names for seconds in lengths]
 
-    def result(self) -> RetrainedUtility:
-        """Train and test everything; what is finished already is read back."""
-        recognisers = tuple(self._described(case) for case in self.cases)
+    def result(self, cases: Sequence[Case] | None = None) -> RetrainedUtility:
+        """Train and test everything; what is finished already is read back.
+
+        Parameters
+        ----------
+        cases : sequence of (str, float or None), optional
+            What recognisers are trained on; default :attr:`cases`.
+        """
+        cases = self.cases if cases is None else cases
+        recognisers = tuple(self._described(case) for case in cases)
         if self.test is None:
             return RetrainedUtility(FEATURES, recognisers, (), (), 0, 0, 0, self._confidence, "")
         errors = {
             (tested, case): self._errors(case, tested)
-            for case in self.cases
+            for case in cases
             for tested in self.test.names
         }
         rates = tuple(self._rate(tested, case, errors[tested, case]) for tested, case in errors)

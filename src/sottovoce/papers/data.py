@@ -15,9 +15,8 @@ from sottovoce.corpus.utterance import Corpus, Utterance
 
 NEEDS = {
     "words": "tagged text as CoNLL files: --ner DIR (a folder per language with test files)",
-    "recogniser": "a recogniser that is trained on anonymised or sliced speech, which this version "
-    "does not train",
     "torch": "PyTorch: pip install 'sottovoce[learn]'",
+    "training": "PyTorch and ONNX: pip install 'sottovoce[train]'",
     "accounting": "private training: pip install 'sottovoce[learn]'",
     "digits": "images of digits: --digits DIR with mnist.npz and kmnist_public.npz",
     "features": "features of CIFAR-10 by a pre-trained network: --features DIR with train.npz, "
@@ -86,6 +85,7 @@ class PaperData:
             "features": self.features is not None,
             "news": self.news is not None,
             "torch": find_spec("torch") is not None,
+            "training": find_spec("torch") is not None and find_spec("onnx") is not None,
             "accounting": find_spec("dp_accounting") is not None,
             "transcripts": True,
         }

@@ -55,7 +55,7 @@ def differences_table(result: RetrainedUtility) -> Table:
     """
     rows = [
         (
-            _difference_name(difference),
+            difference_name(difference),
             with_interval(difference.value, difference.low, difference.high, _points),
             {True: "yes", False: "no", None: "–"}[_is_clear(difference)],
         )
@@ -109,7 +109,15 @@ def _points(value: float | None) -> str:
     return MISSING if value is None else f"{100 * value:+.1f}"
 
 
-def _difference_name(difference: RateDifference) -> str:
+def difference_name(difference: RateDifference) -> str:
+    """Name a difference, such as ``A-A − O-O``.
+
+    Parameters
+    ----------
+    difference : RateDifference
+        Of two word error rates.
+    """
+
     def name(case: str, seconds: float | None) -> str:
         return case if seconds is None else f"{case} on slices of {seconds:g} s"
 

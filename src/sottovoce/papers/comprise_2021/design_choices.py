@@ -11,11 +11,13 @@ from sottovoce.attack.speech import AnonymiserSpec
 from sottovoce.core.records import Record
 from sottovoce.core.step_cache import Step, StepCache, records_of
 from sottovoce.measure import eer, linkability
+from sottovoce.papers.comprise_2021.recognisers import recogniser_comparison
 from sottovoce.papers.data import PaperData, PartSize
 from sottovoce.papers.items import PaperItem
 from sottovoce.papers.results import Compared, ItemOutput, paper_table
 from sottovoce.papers.speech import ORIGINALS, SpeechStudy, open_study
 from sottovoce.report.points import Spread, whisker_chart
+from sottovoce.report.retrained import CASES
 from sottovoce.report.svg import Figure, arrange
 
 DISTANCES = ("cosine", "plda")
@@ -155,11 +157,10 @@ class DesignStudy:
             results.append(self.result(choice, attacker))
         return results
 
-    def baseline(self) -> tuple[float, float | None]:
-        """Return D_sys and word error rate of originals."""
+    def original_linkability(self) -> float:
+        """Return D_sys of originals."""
         scores = self.study.table(None, ORIGINALS, over="utterance").scores()
-        words = self.study.word_errors(None, RECOGNISED).value
-        return linkability(scores, permutations=0).d_sys, words
+        return linkability(scores, permutations=0).d_sys
 
 
 def by_value(results: Sequence[ChoiceResult], field: str) -> dict[str, list[ChoiceResult]]:
@@ -228,6 +229,33 @@ _HEADINGS = ("value", "combinations", "D_sys mean", "sd", "WER mean", "sd")
 _WHY = "Other network, pool, encoder and recogniser; the document's WER is that of Kaldi's"
 
 
+_TRAINED = (
+    "a small recogniser on features that were learnt from originals, trained on minutes of speech"
+)
+
+
+def trained_rates(data: PaperData, specs: Sequence[AnonymiserSpec]) -> dict[str, Spread]:
+    """Summarise word error rates in % of recognisers trained for each combination.
+
+    Parameters
+    ----------
+    data : PaperData
+        The corpora.
+    specs : sequence of AnonymiserSpec
+        The combinations.
+
+    Returns
+    -------
+    dict of str to Spread
+        By case, such as ``A-O``; that of originals alone is the same for all combinations.
+    """
+    results = [recogniser_comparison(data, spec).result() for spec in specs]
+    return {
+        case: Spread.of([100 * rate.value for r in results if (rate := r.rate(case)) is not None])
+        for case in CASES
+    }
+
+
 def _factor(number: int, field: str, claim: str) -> Callable[[PaperData], ItemOutput]:
     """The item of one design choice (Figures 5 to 8)."""
 
@@ -267,20 +295,12 @@ def _attackers(number: int, proximity: str) -> Callable[[PaperData], ItemOutput]
         choices = dense_choices(proximity, data.quick)
         results = design.results(choices, ATTACKER_NAMES)
         groups = by_value(results, "attacker")
-        d_sys, words = design.baseline()
+        d_sys = design.original_linkability()
         privacy = {"originals": Spread(d_sys, 0.0, 1), **_spreads(groups, "d_sys")}
-        recognised = _spreads(groups, "wer").get("ignorant")
         panels = [whisker_chart("Privacy", "Lower is better.", "D_sys", privacy, high=1.0)]
-        utility = {}
-        if words is not None and recognised is not None:
-            utility = {
-                "O-O": Spread(100 * words, 0.0, 1),
-                "A-O": Spread(100 * recognised.mean, 100 * recognised.deviation, recognised.count),
-            }
-            top = 1.1 * max(spread.mean + spread.deviation for spread in utility.values())
-            panels.append(
-                whisker_chart("Utility", "Lower is better.", "WER in %", utility, high=top)
-            )
+        utility = trained_rates(data, [choice.spec for choice in choices])
+        top = 1.1 * max(spread.mean + spread.deviation for spread in utility.values())
+        panels.append(whisker_chart("Utility", "Lower is better.", "WER in %", utility, high=top))
         rows = [(name, s.count, s.mean, s.deviation) for name, s in privacy.items()]
         words_rows = [(name, s.count, s.mean, s.deviation) for name, s in utility.items()]
         limit = "below 0.4" if proximity == "random" else "below 0.2"
@@ -311,11 +331,23 @@ def _attackers(number: int, proximity: str) -> Callable[[PaperData], ItemOutput]
                     "ignorant, lazy-informed, semi-informed",
                     " ≤ ".join(sorted(groups, key=lambda name: privacy[name].mean)),
                 ),
+                Compared(
+                    "A-A and O-O",
+                    "very similar",
+                    f"{utility['A-A'].mean:.1f} and {utility['O-O'].mean:.1f} %",
+                    _TRAINED,
+                ),
+                Compared(
+                    "highest WER",
+                    "O-A",
+                    max(utility, key=lambda name: utility[name].mean),
+                    _TRAINED,
+                ),
             ],
             remarks=[
                 *_part_remark(data, len(choices)),
-                "O-A and A-A need a recogniser trained on anonymised speech, which this package "
-                "does not train yet (docs/roadmap.md).",
+                "Recognisers are small and trained on features that stay as they are (Table 1); "
+                "means are over the combinations, each with its own recogniser.",
             ],
         )
 
@@ -375,7 +407,17 @@ ITEMS = (
     ),
     PaperItem("004-figure-7", "Design choice: gender", _factor(7, "gender", "random")),
     PaperItem("004-figure-8", "Design choice: assignment", _factor(8, "assignment", "speaker")),
-    PaperItem("004-figure-9", "Attackers and utility, random proximity", _attackers(9, "random")),
-    PaperItem("004-figure-10", "Attackers and utility, dense proximity", _attackers(10, "dense")),
+    PaperItem(
+        "004-figure-9",
+        "Attackers and utility, random proximity",
+        _attackers(9, "random"),
+        ("transcripts", "training"),
+    ),
+    PaperItem(
+        "004-figure-10",
+        "Attackers and utility, dense proximity",
+        _attackers(10, "dense"),
+        ("transcripts", "training"),
+    ),
     PaperItem("004-figure-11", "Change of pitch", _figure_11),
 )

@@ -1,4 +1,4 @@
-"""Table 1 and Figure 15: slices of speech, and what they cost and hide."""
+"""Figure 15: slices of speech, and what they hide."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from sottovoce.attack.slice_curves import (
 )
 from sottovoce.attack.slicing import Slicing
 from sottovoce.attack.speech import AnonymiserSpec
-from sottovoce.core.errors import InputError
 from sottovoce.core.step_cache import Step, StepCache, records_of
 from sottovoce.findings import SliceCurve
-from sottovoce.papers.data import NEEDS, PaperData, PartSize
+from sottovoce.papers.data import PaperData, PartSize
 from sottovoce.papers.items import PaperItem
 from sottovoce.papers.results import Compared, ItemOutput, paper_table
 from sottovoce.papers.speech import SpeechStudy, open_study
@@ -135,13 +134,4 @@ def _falls(curve: SliceCurve) -> bool:
     return (curve.points[0].d_sys.value or 0.0) < (curve.points[-1].d_sys.value or 0.0)
 
 
-def _table_1(data: PaperData) -> ItemOutput:
-    raise InputError(f"needs {NEEDS['recogniser']}", code="missing-data")
-
-
-ITEMS = (
-    PaperItem("004-figure-15", "Linkability of slices over their length", _figure_15),
-    PaperItem(
-        "004-table-1", "Utility when training a recogniser on slices", _table_1, ("recogniser",)
-    ),
-)
+ITEMS = (PaperItem("004-figure-15", "Linkability of slices over their length", _figure_15),)
