@@ -36,6 +36,10 @@ class Rates(Record):
     reading: float = 900.0
     embedding: float = 45.0
     recognising: float = 30.0
+    encoding: float = 110.0
+    """Features of content."""
+    learning: float = 25.0
+    """Training of a recogniser, all epochs."""
     comparing: float = 10.0
     """Pitch and loudness."""
     rating: float = 0.4
@@ -205,6 +209,10 @@ def estimate(
             StageCost(f"{spec.label}: embedding", embedded / rates.embedding, True, vectors)
         )
         stages.append(StageCost(f"{spec.label}: utility", _utility(study, trial, rates), True))
+        if study.utility.retrained:
+            heard = 2 * (train.seconds + trial.seconds) / rates.encoding
+            learnt = 2 * train.seconds / rates.learning
+            stages.append(StageCost(f"{spec.label}: recognisers", heard + learnt, False))
     attacks = len(study.attacks) + len(study.linkages)
     pairs = 2 * len(study.lengths) * trial.utterances * enrol.speakers
     stages.append(

@@ -51,13 +51,16 @@ RESULT, REPORT = "result.json", "report.html"
 )
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder to write.")
 @click.option("--text", type=click.Path(path_type=Path), help="More text for the language model.")
-@click.option("--epochs", type=int, help="How often each recording is heard. [default: 30]")
+@click.option("--epochs", type=int, help="How often each recording is heard. [default: 20]")
 @click.option("--width", type=int, help="Channels of the network. [default: 192]")
 @click.option("--learning-rate", type=float, help="Highest learning rate. [default: 3e-3]")
 @click.option("--held-out", type=float, help="Share of speakers held out. [default: 0.15]")
 @click.option("--lang", default="en", show_default=True, help="Language where CORPUS has none.")
 @click.option(
-    "--interval", default=0.95, show_default=True, help="Confidence of the intervals, 0 to 1."
+    "--interval",
+    default=0.95,
+    show_default=True,
+    help="Confidence of the intervals, between 0 and 1.",
 )
 @click.option("--threads", default=1, show_default=True, help="Threads used for training.")
 @seed_option

@@ -45,13 +45,13 @@ WARM_UP = 0.1
 class RecogniserSettings(Record):
     """Settings of a training; together with the speech they determine its result."""
 
-    epochs: int = 30
+    epochs: int = 20
     """How often each recording is heard."""
-    batch: int = 16
+    batch: int = 8
     """Recordings per step."""
-    width: int = 256
+    width: int = 192
     """Channels of the network."""
-    blocks: int = 4
+    blocks: int = 3
     """Convolutional blocks of the network."""
     dropout: float = 0.2
     learning_rate: float = 3e-3
