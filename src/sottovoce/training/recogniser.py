@@ -47,7 +47,7 @@ class RecogniserSettings(Record):
 
     epochs: int = 20
     """How often each recording is heard."""
-    batch: int = 8
+    batch: int = 4
     """Recordings per step."""
     width: int = 192
     """Channels of the network."""

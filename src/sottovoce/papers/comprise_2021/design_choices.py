@@ -11,7 +11,7 @@ from sottovoce.attack.speech import AnonymiserSpec
 from sottovoce.core.records import Record
 from sottovoce.core.step_cache import Step, StepCache, records_of
 from sottovoce.measure import eer, linkability
-from sottovoce.papers.comprise_2021.recognisers import recogniser_comparison
+from sottovoce.papers.comprise_2021.recognisers import TESTED, recogniser_comparison
 from sottovoce.papers.data import PaperData, PartSize
 from sottovoce.papers.items import PaperItem
 from sottovoce.papers.results import Compared, ItemOutput, paper_table
@@ -28,6 +28,8 @@ PITCHES = ("none", "gaussian", "percentile")
 ATTACKER_NAMES = ("ignorant", "lazy-informed", "semi-informed")
 
 QUICK_PART = PartSize(speakers=8, enrol=2, trial=4)
+QUICK_RECOGNISERS = (300, 120)
+"""Recordings that recognisers of a quick run are trained and tested on."""
 RECOGNISED = 60
 """Trials that are recognised for each choice, at most."""
 
@@ -249,7 +251,10 @@ def trained_rates(data: PaperData, specs: Sequence[AnonymiserSpec]) -> dict[str,
     dict of str to Spread
         By case, such as ``A-O``; that of originals alone is the same for all combinations.
     """
-    results = [recogniser_comparison(data, spec).result() for spec in specs]
+    trained, tested = QUICK_RECOGNISERS if data.quick else (None, TESTED)
+    results = [
+        recogniser_comparison(data, spec, trained=trained, tested=tested).result() for spec in specs
+    ]
     return {
         case: Spread.of([100 * rate.value for r in results if (rate := r.rate(case)) is not None])
         for case in CASES
