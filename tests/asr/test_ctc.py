@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import defaultdict
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ ALPHABET = " ab"
 class TwoWords:
     """Knows the words a and ab; each is the likelier the less the word before was the same."""
 
-    def numbers(self, words: list[str]) -> IntArray:
+    def numbers(self, words: Sequence[str]) -> IntArray:
         return np.array([{"a": 1, "ab": 2}.get(word, 0) for word in words])
 
     def log_probability(self, *words: IntArray) -> RealArray:
