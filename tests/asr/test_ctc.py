@@ -27,7 +27,7 @@ class TwoWords:
     def log_probability(self, *words: IntArray) -> RealArray:
         last = words[-1].astype(float)
         before = words[-2].astype(float) if len(words) > 1 else np.zeros(1)
-        return -0.5 - 0.7 * last - 0.9 * (before == last)
+        return np.asarray(-0.5 - 0.7 * last - 0.9 * (before == last), np.float64)
 
 
 def texts_by_definition(log_probabilities: Features) -> dict[str, float]:
