@@ -18,8 +18,9 @@ from scipy.stats import studentized_range, t
 from sottovoce.findings import Comparison, PairedDifference
 from sottovoce.measure import Scores, Speakers, compare_scores, measure_scores, pair_sets
 from sottovoce.measure.calibration import oracle_blocks
+from sottovoce.measure.catalogue import MEASURES
 from sottovoce.measure.detection_cost import OperatingPoint, false_alarms_of_min_dcf
-from sottovoce.measure.joint_draws import simultaneous_half_widths
+from sottovoce.measure.joint_draws import degrees_of_freedom, simultaneous_half_widths
 from sottovoce.measure.paired import ROUGH
 from sottovoce.measure.paired_draws import resample_together
 from sottovoce.measure.resampling import draw_weights
@@ -482,3 +483,10 @@ def test_false_alarms_of_the_best_threshold(prior: float) -> None:
     best = thresholds[int(np.argmin(costs))]
     found = false_alarms_of_min_dcf(oracle_blocks(Tally.of(scores)), point)
     assert found == np.sum(scores.nonmated >= best)
+
+
+def test_few_errors_leave_few_degrees_of_freedom() -> None:
+    scores, eer = paired_systems([1.0])[0], MEASURES["eer"]
+    many = degrees_of_freedom(eer, scores, errors=1000.0)
+    assert degrees_of_freedom(eer, scores, errors=3.0) == 6 < many
+    assert degrees_of_freedom(eer, scores, errors=0.0) == 1
