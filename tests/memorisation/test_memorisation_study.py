@@ -161,6 +161,23 @@ def test_taggers_with_privacy(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert private in capsys.readouterr().out
 
 
+def test_taggers_with_given_vectors(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    _tagged(tmp_path)
+    (tmp_path / "vectors.txt").write_text("said 1 0 2\nit 0 1 3\nJordan 0.5 0.5 1\n")
+    content = TAGGERS.replace("epochs: [1, 2]", "epochs: [1]").replace("[0, 8]", "[0]")
+    path = write(tmp_path, content.split("  privacy")[0] + "  vectors: [random, vectors.txt]\n")
+    out = tmp_path / "out"
+    assert run(["memorisation", "study", path, "--out", str(out)]) == 0
+    findings = from_json(MemorisationFindings, json.loads((out / "memorisation.json").read_text()))
+    assert findings.taggers is not None
+    names = [check.tagger for check in findings.taggers.checks]
+    assert names == ["bilstm", "bilstm, vectors.txt"]
+    assert str(tmp_path) not in json.dumps(findings.to_dict())
+    alone = read_memorisation_study(Path(write(tmp_path, content + "  vectors: random\n")))
+    assert alone.taggers is not None and alone.taggers.vectors == [None]
+
+
 def test_a_crf_with_privacy_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _tagged(tmp_path)
     path = write(tmp_path, TAGGERS.replace("[bilstm]", "[crf, bilstm]"))

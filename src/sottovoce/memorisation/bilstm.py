@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -22,6 +23,7 @@ from sottovoce.memorisation.private_training import PrivacyBudget, train_private
 from sottovoce.memorisation.tagged_text import single_words
 from sottovoce.memorisation.taggers import EpochCheck
 from sottovoce.memorisation.vocabulary import PADDING, Vocabulary
+from sottovoce.memorisation.word_vectors import read_vectors
 
 _BATCH = 256
 """Sentences that are tagged at once."""
@@ -41,6 +43,8 @@ class BilstmSettings(Record):
     learning_rate: float = 3e-3
     vocabulary: int | None = None
     """Most frequent words that are known, besides entities of one word; None for all."""
+    vectors: str | None = None
+    """File of word vectors that stay as they are; None for vectors that are learnt."""
     seed: int = 0
 
 
@@ -58,6 +62,8 @@ class BilstmTagger(nn.Module):  # type: ignore[misc]
     private : bool, default False
         Whether it has the layer with fast gradients of single sentences, which private training
         needs and which is slower otherwise. Both compute the same.
+    vectors : array of float, words × embedding, optional
+        Vectors of the words that stay as they are; by default they are random and learnt.
     """
 
     def __init__(
@@ -67,11 +73,16 @@ class BilstmTagger(nn.Module):  # type: ignore[misc]
         settings: BilstmSettings,
         *,
         private: bool = False,
+        vectors: FloatArray | None = None,
     ) -> None:
         super().__init__()
         self.vocabulary, self.labels = vocabulary, tuple(labels)
-        sizes = settings.embedding, settings.hidden
-        self.vectors = nn.Embedding(len(vocabulary), settings.embedding)
+        width = settings.embedding if vectors is None else vectors.shape[1]
+        sizes = width, settings.hidden
+        self.vectors = nn.Embedding(len(vocabulary), width)
+        if vectors is not None:
+            self.vectors.weight.data = torch.as_tensor(vectors, dtype=torch.float32)
+            self.vectors.weight.requires_grad = False
         self.lstm = (
             Lstm(*sizes, bidirectional=True)
             if private
@@ -166,7 +177,8 @@ def train_bilstm(
         Called after each epoch.
     """
     tagger, words, tags = _new_tagger(sentences, settings)
-    optimiser = torch.optim.Adam(tagger.parameters(), lr=settings.learning_rate)
+    parameters = [value for value in tagger.parameters() if value.requires_grad]
+    optimiser = torch.optim.Adam(parameters, lr=settings.learning_rate)
     generator = torch.Generator().manual_seed(settings.seed)
     loss = nn.CrossEntropyLoss(ignore_index=_IGNORED)
     for epoch in range(1, settings.epochs + 1):
@@ -240,7 +252,12 @@ def _new_tagger(
     always = sorted(single_words(kept))
     vocabulary = Vocabulary.of((s.words for s in kept), most=most, always=always)
     labels = sorted({tag for sentence in kept for tag in sentence.tags})
-    tagger = BilstmTagger(vocabulary, labels, settings, private=private)
+    given = (
+        None
+        if settings.vectors is None
+        else read_vectors(Path(settings.vectors), vocabulary, seed=settings.seed)
+    )
+    tagger = BilstmTagger(vocabulary, labels, settings, private=private, vectors=given)
     words = [vocabulary.numbers(sentence.words) for sentence in kept]
     return tagger, words, [[labels.index(tag) for tag in sentence.tags] for sentence in kept]
 

@@ -12,7 +12,6 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
-    field_validator,
     model_validator,
 )
 
@@ -53,6 +52,13 @@ def _none_by_name(content: Json) -> Json:
     return [None if entry == "none" else entry for entry in entries]
 
 
+def _random_by_name(content: Json) -> Json:
+    """Entries of ``vectors``, where the word random stands for vectors that are learnt."""
+    entries = content if isinstance(content, list) else [content]
+    return [None if entry == "random" else entry for entry in entries]
+
+
+VectorsList = Annotated[list[str | None], BeforeValidator(_random_by_name), Field(min_length=1)]
 PrivacyList = Annotated[list[Privacy | None], BeforeValidator(_none_by_name), Field(min_length=1)]
 
 
@@ -72,9 +78,8 @@ class LanguageModels(_Strict):
         default_factory=lambda: [None, Privacy.model_validate({})],
         description="null for training without privacy",
     )
-    vectors: list[str | None] = Field(
+    vectors: VectorsList = Field(
         default_factory=lambda: list[str | None]([None]),
-        min_length=1,
         description="Files of word vectors, a word and its numbers a line; null for random ones",
     )
     controls: Annotated[int, Field(ge=30)] = Field(
@@ -83,12 +88,6 @@ class LanguageModels(_Strict):
     sample: Annotated[int, Field(ge=30)] = Field(
         1000, description="Values behind the estimates that are compared with the exact exposure"
     )
-
-    @field_validator("vectors", mode="before")
-    @classmethod
-    def _random_by_name(cls, content: Json) -> Json:
-        entries = content if isinstance(content, list) else [content]
-        return [None if entry == "random" else entry for entry in entries]
 
 
 class Overfitting(_Strict):
@@ -101,7 +100,7 @@ class Overfitting(_Strict):
 
 
 class Taggers(_Strict):
-    """Taggers, one for each kind, number of repetitions and entry of ``privacy``."""
+    """Taggers, one for each kind, repetitions, and entry of ``vectors`` and ``privacy``."""
 
     data: str = Field(description="Tagged text (CoNLL, may be .xz)")
     test: str = Field(description="Tagged text to measure F1 on")
@@ -121,6 +120,10 @@ class Taggers(_Strict):
         default=None,
         description="Most frequent words that the BiLSTM knows, besides those that are entities by "
         "themselves; default all",
+    )
+    vectors: VectorsList = Field(
+        default_factory=lambda: list[str | None]([None]),
+        description="Files of word vectors of the BiLSTM; null for random ones",
     )
     privacy: PrivacyList = Field(
         default_factory=lambda: list[Privacy | None]([None]),
@@ -181,15 +184,18 @@ class MemorisationStudy(_Strict):
         return content
 
 
+_NO_PATHS = (None, BUILTIN, "random")
+
+
 def _path_places(content: JsonObject) -> list[tuple[JsonObject, str]]:
     """Groups and names of the values that are paths."""
     places: list[tuple[JsonObject, str]] = [(content, "text"), (content, "test")]
     taggers, models = content.get("taggers"), content.get("language_model")
     if isinstance(taggers, dict):
-        places += [(taggers, "data"), (taggers, "test")]
+        places += [(taggers, "data"), (taggers, "test"), (taggers, "vectors")]
     if isinstance(models, dict):
         places.append((models, "vectors"))
-    return [(group, name) for group, name in places if group.get(name) not in (None, BUILTIN)]
+    return [(group, name) for group, name in places if group.get(name) not in _NO_PATHS]
 
 
 def read_memorisation_study(path: Path) -> MemorisationStudy:

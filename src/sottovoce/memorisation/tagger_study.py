@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sottovoce.anonymise.text.conll import Sentence, read_conll
+from sottovoce.core.files import fingerprint
 from sottovoce.core.records import Record
 from sottovoce.core.step_cache import Step, StepCache, records_of
 from sottovoce.core.types import StageProgress
@@ -59,22 +60,20 @@ def study_taggers(
     words = choose_words(sentences, settings.classes)
     data = _Data(settings, sentences, test, words, seed)
     plans = [
-        (kind, privacy, count)
+        _Plan(kind, count, privacy, vectors)
         for kind in settings.kinds
+        for vectors in (settings.vectors if kind == "bilstm" else [None])
         for privacy in settings.privacy
         for count in settings.repetitions
     ]
     checks: list[TaggerCheck] = []
-    for done, (kind, privacy, count) in enumerate(plans):
+    for done, plan in enumerate(plans):
         progress("training taggers", done, len(plans))
-        budget = None if privacy is None else privacy.model_dump()
-        train = partial(data.train, kind, count, privacy)
-        checks += steps.get(_TAGGER, [kind, count, budget, data.key], train).checks
+        checks += steps.get(_TAGGER, [*plan.key, data.key], partial(data.train, plan)).checks
     overfitting: tuple[TaggerCheck, ...] = ()
     if settings.overfitting is not None:
         progress("overfitting a tagger", 0, 1)
-        plan = settings.overfitting
-        inputs = ["overfitting", plan.model_dump(), data.key]
+        inputs = ["overfitting", settings.overfitting.model_dump(), data.key]
         overfitting = steps.get(_TAGGER, inputs, data.overfit).checks
     return TaggerStudy(
         sentences=len(sentences),
@@ -83,6 +82,36 @@ def study_taggers(
         checks=tuple(checks),
         overfitting=overfitting,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """One training."""
+
+    kind: str
+    repetitions: int
+    privacy: Privacy | None
+    vectors: str | None
+
+    @property
+    def key(self) -> list[object]:
+        """Everything that distinguishes it from others on the same data."""
+        return [
+            self.kind,
+            self.repetitions,
+            None if self.privacy is None else self.privacy.model_dump(),
+            None if self.vectors is None else fingerprint(Path(self.vectors)),
+        ]
+
+    @property
+    def label(self) -> str:
+        """Name of the tagger in results."""
+        parts = [self.kind]
+        if self.vectors is not None:
+            parts.append(Path(self.vectors).name)
+        if self.privacy is not None:
+            parts.append(self.privacy.label)
+        return ", ".join(parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,31 +141,31 @@ class _Data:
             self.seed,
         ]
 
-    def train(self, kind: str, repetitions: int, privacy: Privacy | None) -> _Checks:
+    def train(self, plan: _Plan) -> _Checks:
         """Train one tagger and measure it, a BiLSTM after several epochs."""
-        rng = np.random.default_rng([self.seed, repetitions])
-        mixed = with_insertions(self.sentences, self.words, repetitions, rng, self.settings.phrase)
-        if kind == "crf":
+        rng = np.random.default_rng([self.seed, plan.repetitions])
+        mixed = with_insertions(
+            self.sentences, self.words, plan.repetitions, rng, self.settings.phrase
+        )
+        if plan.kind == "crf":
             settings = self.settings
             tagger = CrfTagger(mixed, lang=settings.lang, iterations=settings.iterations)
-            return _Checks((self._check("crf", repetitions, settings.iterations, tagger),))
-        return self._train_bilstm(mixed, repetitions, privacy)
+            return _Checks((self._check("crf", plan.repetitions, settings.iterations, tagger),))
+        return self._train_bilstm(mixed, plan)
 
-    def _train_bilstm(
-        self, mixed: Sequence[Sentence], repetitions: int, privacy: Privacy | None
-    ) -> _Checks:
+    def _train_bilstm(self, mixed: Sequence[Sentence], plan: _Plan) -> _Checks:
         from sottovoce.memorisation.bilstm import train_bilstm, train_private_bilstm
         from sottovoce.memorisation.private_training import PrivacyBudget, privacy_finding
 
+        privacy = plan.privacy
         last = max(self.settings.epochs) if privacy is None else privacy.epochs
-        label = "bilstm" if privacy is None else f"bilstm, {privacy.label}"
         checks: list[TaggerCheck] = []
 
         def check(epoch: int, tagger: ConfidentTagger) -> None:
             if epoch in self.settings.epochs or epoch == last:
-                checks.append(self._check(label, repetitions, epoch, tagger))
+                checks.append(self._check(plan.label, plan.repetitions, epoch, tagger))
 
-        sizes = self._sizes(epochs=last)
+        sizes = self._sizes(epochs=last, vectors=plan.vectors)
         if privacy is None:
             train_bilstm(mixed, sizes, check)
             return _Checks(tuple(checks))
@@ -145,13 +174,16 @@ class _Data:
         finding = privacy_finding(run)
         return _Checks(tuple(replace(entry, privacy=finding) for entry in checks))
 
-    def _sizes(self, *, epochs: int, dropout: float = 0.5) -> BilstmSettings:
+    def _sizes(
+        self, *, epochs: int, dropout: float = 0.5, vectors: str | None = None
+    ) -> BilstmSettings:
         from sottovoce.memorisation.bilstm import BilstmSettings
 
         return BilstmSettings(
             embedding=self.settings.embedding,
             hidden=self.settings.hidden,
             vocabulary=self.settings.vocabulary,
+            vectors=vectors,
             dropout=dropout,
             epochs=epochs,
             seed=self.seed,
