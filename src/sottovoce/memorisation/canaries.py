@@ -157,8 +157,9 @@ def read_specs(path: Path) -> tuple[CanarySpec, ...]:
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(str(part) for part in first["loc"])
+            message = first["msg"].removeprefix("Value error, ")
             raise InputError(
-                f"{path}: canary {number}{f', {place}' if place else ''}: {first['msg']}",
+                f"{path}: canary {number}{f', {place}' if place else ''}: {message}; correct it",
                 code="bad-specification",
             ) from None
     for field in ("id", "template"):

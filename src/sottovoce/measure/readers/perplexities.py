@@ -44,8 +44,9 @@ def read_perplexities(path: Path) -> list[CanaryPerplexities]:
     Raises
     ------
     InputError
-        ``missing-column``, ``not-a-number``, ``bad-label``, ``duplicate-id`` for a candidate that
-        occurs twice, ``not-one-secret`` for a canary without a secret or with several.
+        ``missing-column``, ``not-a-number``, ``not-finite``, ``bad-label``, ``duplicate-id`` for a
+        candidate that occurs twice, ``not-one-secret`` for a canary without a secret or with
+        several.
     """
     table = _read_arrays(path) if path.suffix == ".npz" else read_plain_table(path)
     require_columns(table, COLUMNS, path)
@@ -55,6 +56,8 @@ def read_perplexities(path: Path) -> list[CanaryPerplexities]:
         inserted=_truth("inserted"),
     ).with_row_index("line", offset=2)
     _refuse(table.filter(pl.col("log_perplexity").is_null()), "no number", "not-a-number", path)
+    endless = table.filter(~pl.col("log_perplexity").is_finite())
+    _refuse(endless, "a log-perplexity that is not finite", "not-finite", path)
     _refuse(table.filter(pl.col("inserted").is_null()), "neither true nor false", "bad-label", path)
     twice = table.filter(pl.struct("canary", "candidate").is_duplicated())
     _refuse(twice, "a candidate that occurs twice", "duplicate-id", path)
