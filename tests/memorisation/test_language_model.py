@@ -18,9 +18,11 @@ from sottovoce.memorisation.word_vectors import read_vectors
 
 torch = pytest.importorskip("torch")
 
+from sottovoce.learn.gradients import per_sample_gradients  # noqa: E402
 from sottovoce.memorisation.language_model import (  # noqa: E402
     LanguageModel,
     LanguageModelSettings,
+    _cut_padding,
     candidate_perplexities,
     encode,
     new_model,
@@ -59,6 +61,17 @@ def test_the_tree_equals_one_candidate_at_a_time(model: LanguageModel) -> None:
 def test_perplexity_is_that_of_the_loss(model: LanguageModel) -> None:
     loss = float(sentence_loss(model, *encode(SENTENCES, model.vocabulary)).detach())
     assert perplexity(model, SENTENCES) == pytest.approx(math.exp(loss), rel=1e-4)
+
+
+def test_cut_padding_changes_no_gradient(model: LanguageModel) -> None:
+    texts = [["the", "lamp"], ["the"], ["lamp"] * 9]
+    inputs, targets = encode(texts, model.vocabulary)
+    cut = _cut_padding((inputs[:2], targets[:2]))
+    assert cut[0].shape == cut[1].shape == (2, 3)
+    whole = per_sample_gradients(model, sentence_loss, (inputs[:2], targets[:2]))
+    short = per_sample_gradients(model, sentence_loss, cut)
+    for name, gradient in whole.items():
+        torch.testing.assert_close(short[name], gradient)
 
 
 def test_a_model_is_read_back(model: LanguageModel, tmp_path: Path) -> None:

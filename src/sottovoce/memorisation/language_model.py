@@ -353,5 +353,18 @@ def train_private_model(
     """
     data = encode(sentences, model.vocabulary)
     return train_privately(
-        model, sentence_loss, data, budget, lambda epoch: check(epoch, model), draws=draws
+        model,
+        sentence_loss,
+        data,
+        budget,
+        lambda epoch: check(epoch, model),
+        collate=_cut_padding,
+        draws=draws,
     )
+
+
+def _cut_padding(batch: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    """Leave out columns that no sentence of a chunk needs; no gradient changes."""
+    inputs, targets = batch
+    width = max(1, int((targets != PADDING).sum(dim=1).max())) if len(targets) else 1
+    return inputs[:, :width], targets[:, :width]
