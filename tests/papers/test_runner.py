@@ -125,6 +125,24 @@ def test_a_page_of_what_is_finished_computes_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "out" / "001-figure-2").exists()
 
 
+def test_a_page_keeps_what_another_run_computed(tmp_path: Path) -> None:
+    page = tmp_path / "papers.md"
+    sections = []
+    for name in (FAST, "001-figure-3"):
+        run_item(ITEMS[name], PaperData(tmp_path / name))
+        words = ["paper", "001", "--finished", "--out", str(tmp_path / name), "--page", str(page)]
+        assert CliRunner().invoke(app, words).exit_code == 0
+        sections.append(page.read_text().partition(f"### {FAST}")[2])
+    text = page.read_text()
+    assert "2 of 5 items are here" in text and sections[0] == sections[1]
+    assert (tmp_path / "images" / "papers" / "001-figure-3.svg").is_file()
+    assert CliRunner().invoke(app, words).exit_code == 0
+    assert page.read_text() == text
+    outcomes = [run_or_explain(ITEMS["004-table-4"], PaperData(tmp_path))]
+    write_page(page, outcomes, PaperData(tmp_path), "sottovoce paper all")
+    assert FAST not in page.read_text()  # whoever computes a page writes it anew
+
+
 def test_command_prints_published_beside_ours(tmp_path: Path) -> None:
     outcome = CliRunner().invoke(app, ["paper", FAST, "--out", str(tmp_path)])
     assert outcome.exit_code == 0

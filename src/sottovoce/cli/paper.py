@@ -83,7 +83,9 @@ if TYPE_CHECKING:
     help='Leave out an attack by its name in the figure, e.g. "xvector, semi-informed".',
 )
 @click.option(
-    "--finished", is_flag=True, help="Compute nothing: a page of what is finished in --out."
+    "--finished",
+    is_flag=True,
+    help="Compute nothing: a page of what is finished in --out, which keeps its other parts.",
 )
 @click.option(
     "--jobs",
@@ -225,7 +227,7 @@ def _run_several(
             run = with_progress(replace(data, progress=progress), item.id)
             outcomes.append(run_or_explain(item, run) if compute else finished_or_reason(item, run))
     if page is not None:
-        write_page(page, outcomes, data, _page_command(data, page))
+        write_page(page, outcomes, data, _page_command(data, page), keep=not compute)
     if json_to is not None:
         results = [outcome.result for outcome in outcomes if outcome.result is not None]
         missing = {o.item.id: o.reason for o in outcomes if o.result is None}

@@ -15,6 +15,8 @@ from sottovoce.report.formats import MISSING
 MOST_ROWS = 40
 """Rows of a table on the page; all are in ``result.json``."""
 
+_ABSENT = "Not here:"
+
 INTRODUCTION = (
     "# The papers, reproduced\n\n"
     "Every table and figure of the five documents that this package implements, computed by one "
@@ -30,7 +32,14 @@ INTRODUCTION = (
 )
 
 
-def write_page(path: Path, outcomes: Sequence[Outcome], data: PaperData, command: str) -> None:
+def write_page(
+    path: Path,
+    outcomes: Sequence[Outcome],
+    data: PaperData,
+    command: str,
+    *,
+    keep: bool = False,
+) -> None:
     """Write the page and its drawings, which go to ``images/papers`` beside it.
 
     Parameters
@@ -43,27 +52,46 @@ def write_page(path: Path, outcomes: Sequence[Outcome], data: PaperData, command
         With the folder of the results.
     command : str
         What makes the page.
+    keep : bool, default False
+        Whether items without a result keep the section that the page had, so that results of
+        several machines can be gathered.
     """
-    parts = [INTRODUCTION.format(command=command), *_summary(outcomes)]
+    kept = _computed_sections(path) if keep else {}
+    finished = sum(o.result is not None or o.item.id in kept for o in outcomes)
+    summary = f"{finished} of {len(outcomes)} items are here."
+    parts = [INTRODUCTION.format(command=command), summary]
     document = ""
     for outcome in outcomes:
         if outcome.item.document != document:
             document = outcome.item.document
             parts.append(f"\n## {document}: {DOCUMENTS[document]}\n")
-        parts += _section(outcome, path.parent, data)
+        if outcome.result is None and outcome.item.id in kept:
+            parts.append(kept[outcome.item.id])
+        else:
+            parts += _section(outcome, path.parent, data)
     write_text(path, "\n".join(parts).rstrip() + "\n")
 
 
-def _summary(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    finished = sum(outcome.result is not None for outcome in outcomes)
-    yield f"{finished} of {len(outcomes)} items are here."
+def _computed_sections(path: Path) -> dict[str, str]:
+    """The sections of a page that hold results, by item."""
+    if not path.is_file():
+        return {}
+    sections: dict[str, list[str]] = {}
+    item = ""
+    for line in path.read_text("utf-8").splitlines():
+        if line.startswith("#"):
+            item = line.removeprefix("### ").partition(":")[0] if line.startswith("### ") else ""
+        if item:
+            sections.setdefault(item, []).append(line)
+    texts = {name: "\n".join(lines).rstrip() + "\n" for name, lines in sections.items()}
+    return {name: text for name, text in texts.items() if f"\n{_ABSENT}" not in text}
 
 
 def _section(outcome: Outcome, folder: Path, data: PaperData) -> Iterator[str]:
     item, result = outcome.item, outcome.result
     yield f"### {item.id}: {item.title}\n"
     if result is None:
-        yield f"Not here: it needs {(outcome.reason or '').removeprefix('needs ')}.\n"
+        yield f"{_ABSENT} it needs {(outcome.reason or '').removeprefix('needs ')}.\n"
         return
     part = " A quick run on a part of the data." if result.quick else ""
     yield f"Computed from {result.made_from}.{part}\n"
