@@ -35,7 +35,7 @@ from sottovoce.measure import measure_scores
 from sottovoce.measure.readers.parquet import scan_parquet, stream_scores
 from sottovoce.measure.reidentification import reidentify
 from sottovoce.measure.reidentification_settings import ReidentificationSettings
-from sottovoce.measure.scores import with_engine
+from sottovoce.measure.score_stream import with_engine
 from sottovoce.speaker import Embeddings
 from sottovoce.speaker.corpus_embedding import embed_corpus
 from sottovoce.speaker.encoders import campplus

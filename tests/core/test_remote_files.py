@@ -25,7 +25,7 @@ from sottovoce.measure import measure_scores
 from sottovoce.measure.readers import parquet, read_scores
 from sottovoce.measure.readers.conditions import divide_file
 from sottovoce.measure.readers.score_files import read_score_file
-from sottovoce.measure.scores import ScoreStream, with_engine
+from sottovoce.measure.score_stream import ScoreStream, with_engine
 from sottovoce.speaker.readers import read_embeddings
 
 

@@ -25,7 +25,7 @@ from sottovoce.core.types import RealArray
 from sottovoce.measure import Scores, calibrate, cllr, measure_scores
 from sottovoce.measure.calibration_error import dev_pav
 from sottovoce.measure.held_out_calibration import fit_calibration, fit_logistic
-from sottovoce.measure.scores import ScoreStream
+from sottovoce.measure.score_stream import ScoreStream
 
 SMALL = small_reference_sets()
 OVERLAPPING = [scores for scores in SMALL if scores.mated.min() <= scores.nonmated.max()]

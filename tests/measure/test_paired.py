@@ -24,7 +24,7 @@ from sottovoce.measure.joint_draws import degrees_of_freedom, simultaneous_half_
 from sottovoce.measure.paired import ROUGH
 from sottovoce.measure.paired_draws import resample_together
 from sottovoce.measure.resampling import draw_weights
-from sottovoce.measure.scores import ScoreStream
+from sottovoce.measure.score_stream import ScoreStream
 from sottovoce.measure.tally import Tally
 
 Weights = NDArray[np.int64]

@@ -80,7 +80,8 @@ def command(
     """
     from sottovoce.measure import measure_scores
     from sottovoce.measure.readers import read_scores
-    from sottovoce.measure.scores import example_scores, with_engine
+    from sottovoce.measure.score_stream import with_engine
+    from sottovoce.measure.scores import example_scores
 
     if (scores is None) == (not example):
         raise click.UsageError("name one score file, or --example for the built-in scores")

@@ -2,21 +2,19 @@
 
 Everything in :mod:`sottovoce.measure` takes a :class:`ScoreSource`: the mated scores as one array
 and the non-mated ones in chunks. :class:`Scores` is the source that fits in memory;
-:class:`ScoreStream` is one that does not.
+:class:`~sottovoce.measure.score_stream.ScoreStream` is one that does not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Generic, Protocol, TypeVar
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sottovoce.core.arrays import names_as_text
-from sottovoce.core.engine import HERE, Engine
 from sottovoce.core.errors import InputError
 from sottovoce.core.types import AnyArray, IntArray, RealArray
 
@@ -25,8 +23,6 @@ LARGEST = 1e100
 
 LARGEST_EXACT = 1 << 53
 """The largest whole number up to which doubles hold every whole number."""
-
-R = TypeVar("R")
 
 CHUNK = 1 << 18
 """Scores handled at a time: a float32 chunk of this size sorts inside a second-level cache."""
@@ -327,145 +323,6 @@ def _check_speakers(speakers: Speakers, n_mated: int, n_nonmated: int, name: str
             f"position {same[0]:,}; correct the labels or the speakers",
             code="bad-label",
         )
-
-
-ScorePart = Callable[[], Iterator[RealArray]]
-"""Starts to read the non-mated scores of a part of a set, a chunk at a time."""
-
-PART_MEMORY = 400_000_000
-"""Bytes that a worker of a cluster needs to read and count a part."""
-
-
-@dataclass(frozen=True, eq=False)
-class ScoreStream:
-    """A set of scores of which only the mated ones are in memory.
-
-    The non-mated ones are divided into parts, which depend on the data alone: results of parts are
-    combined in their order, so an engine changes no result.
-    """
-
-    name: str
-    origin: str
-    """What to call it in error messages."""
-    mated: RealArray
-    n_nonmated: int
-    parts: Iterable[ScorePart]
-    """Can be gone through again, and pickled if the engine is remote."""
-    refuse_bad_scores: Callable[[], None]
-    """Raises an error that says where in the file the first unusable non-mated score is.
-
-    Called once a chunk holds one, since a chunk does not know its place.
-    """
-    speakers: None = None
-    engine: Engine = HERE
-    """What reads and counts the parts."""
-
-    def nonmated_chunks(self) -> Iterator[RealArray]:
-        """Read the non-mated scores once more."""
-        for part in self.parts:
-            for chunk in part():
-                self._check(chunk)
-                yield chunk
-
-    def map_parts(self, function: Callable[[Iterable[RealArray]], R]) -> Iterator[R]:
-        """Apply a function to the chunks of each part.
-
-        Parameters
-        ----------
-        function : callable
-            Takes an iterable of chunks; their scores are finite.
-
-        Yields
-        ------
-        R
-            The results, in the order of the parts.
-        """
-        work = OverPart[R](function, self.origin)
-        label = "counting scores"
-        try:
-            for _, result in self.engine.map(
-                work, self.parts, label=label, private=False, memory=PART_MEMORY
-            ):
-                yield result
-        except InputError as error:
-            if error.code in ("not-finite", "out-of-range"):
-                self.refuse_bad_scores()
-            raise
-
-    def _check(self, chunk: RealArray) -> None:
-        try:
-            check_finite(chunk, f"{self.origin}: nonmated")
-        except InputError:
-            self.refuse_bad_scores()
-            raise
-
-    @cached_property
-    def _range(self) -> tuple[float, float]:
-        """Costs a read of everything, so it is done only when asked for (histograms ask)."""
-        low, high = check_finite(self.mated, f"{self.origin}: mated")
-        for ends in self.map_parts(score_range):
-            low, high = min(low, ends[0]), max(high, ends[1])
-        return low, high
-
-    @property
-    def low(self) -> float:
-        """The smallest score of both classes."""
-        return self._range[0]
-
-    @property
-    def high(self) -> float:
-        """The largest score of both classes."""
-        return self._range[1]
-
-
-def with_engine(source: ScoreSource, engine: Engine) -> ScoreSource:
-    """Let an engine read and count a set of scores, if it is streamed.
-
-    Parameters
-    ----------
-    source : ScoreSource
-        The scores; those in memory are returned as they are.
-    engine : Engine
-        What reads and counts the parts.
-    """
-    return replace(source, engine=engine) if isinstance(source, ScoreStream) else source
-
-
-@dataclass(frozen=True)
-class OverPart(Generic[R]):
-    """Applies a function to the checked chunks of a part, on any worker."""
-
-    function: Callable[[Iterable[RealArray]], R]
-    origin: str
-
-    def __call__(self, part: ScorePart) -> R:
-        """Return the result of a part.
-
-        Parameters
-        ----------
-        part : ScorePart
-            What reads it.
-        """
-        return self.function(self._checked(part))
-
-    def _checked(self, part: ScorePart) -> Iterator[RealArray]:
-        for chunk in part():
-            check_finite(chunk, f"{self.origin}: nonmated")
-            yield chunk
-
-
-def score_range(chunks: Iterable[RealArray]) -> tuple[float, float]:
-    """Return the smallest and the largest score.
-
-    Parameters
-    ----------
-    chunks : iterable of array
-        All scores; without any, the range is empty (from infinity to minus infinity).
-    """
-    low, high = np.inf, -np.inf
-    for chunk in chunks:
-        low, high = min(low, float(chunk.min())), max(high, float(chunk.max()))
-    return low, high
 
 
 def example_scores(speakers: int = 40, utterances: int = 8) -> Scores:

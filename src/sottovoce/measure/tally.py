@@ -26,7 +26,8 @@ from sottovoce.core.errors import InputError
 from sottovoce.core.types import RealArray
 from sottovoce.measure.costs import Cost, cost
 from sottovoce.measure.counting import CellCounter, count_on, cut_and_count, make_cuts, make_edges
-from sottovoce.measure.scores import ScoreSource, ScoreStream
+from sottovoce.measure.score_stream import ScoreStream
+from sottovoce.measure.scores import ScoreSource
 
 Counts = NDArray[np.int64 | np.float64]
 """int64, or float64 when scores are weighted."""

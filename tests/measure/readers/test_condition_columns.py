@@ -12,7 +12,7 @@ from error_codes import raises_code
 from sottovoce.measure.readers import parquet
 from sottovoce.measure.readers.conditions import divide_file, pair_conditions
 from sottovoce.measure.readers.score_files import read_score_file
-from sottovoce.measure.scores import ScoreStream
+from sottovoce.measure.score_stream import ScoreStream
 
 SPEAKERS = {"ann": "f", "bea": "f", "cid": "m", "dan": "m"}
 

@@ -12,7 +12,8 @@ from sottovoce.core.types import FloatArray, IntArray
 from sottovoce.measure.held_out_calibration import LlrMap
 from sottovoce.measure.readers.score_files import ScoreFile
 from sottovoce.measure.readers.tables import IDS, MATED_ROW, SPEAKERS, VALUE
-from sottovoce.measure.scores import Scores, ScoreSource, ScoreStream
+from sottovoce.measure.score_stream import ScoreStream
+from sottovoce.measure.scores import Scores, ScoreSource
 
 ROWS = 1 << 20
 """Rows that are calibrated at a time."""

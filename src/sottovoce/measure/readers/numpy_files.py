@@ -18,11 +18,10 @@ import numpy as np
 from sottovoce.core.arrays import Arrays, load_arrays
 from sottovoce.core.errors import InputError
 from sottovoce.core.types import RealArray
+from sottovoce.measure.score_stream import ScorePart, ScoreStream
 from sottovoce.measure.scores import (
     CHUNK,
-    ScorePart,
     Scores,
-    ScoreStream,
     Speakers,
     as_scores,
     check_finite,

@@ -21,14 +21,8 @@ from sottovoce.core.parquet_files import count_rows, scan_file, scan_files
 from sottovoce.core.remote_files import remote_address
 from sottovoce.core.types import RealArray
 from sottovoce.measure.readers.tables import LINE, check_columns, from_table, mated_label, refuse
-from sottovoce.measure.scores import (
-    CHUNK,
-    ScorePart,
-    ScoreSource,
-    ScoreStream,
-    as_scores,
-    check_finite,
-)
+from sottovoce.measure.score_stream import ScorePart, ScoreStream
+from sottovoce.measure.scores import CHUNK, ScoreSource, as_scores, check_finite
 
 IN_MEMORY = 20_000_000
 """Tables of more rows than this are streamed, and resampled by trial only."""
