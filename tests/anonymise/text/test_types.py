@@ -36,3 +36,43 @@ def test_a_number_that_is_no_date_is_a_telephone_number(number: str) -> None:
 def test_the_label_of_a_number_is_no_name() -> None:
     found = kinds("My SSN is 078-05-1120.", "en")
     assert found == [("078-05-1120", "ID")]
+
+
+@pytest.mark.parametrize(
+    ("lang", "text", "number", "kind"),
+    [
+        ("en", "social security number 123 45 6789", "123 45 6789", "ID"),
+        ("de", "meine SSN ist 123-45-6789", "123-45-6789", "ID"),
+        ("de", "meine kundennummer lautet 123 456 789", "123 456 789", "ID"),
+        ("en", "customer ann lee, phone 0171 2345678", "0171 2345678", "PHONE"),
+        ("en", "passport lost, please call me back at 0171 2345678", "0171 2345678", "PHONE"),
+    ],
+)
+def test_a_number_has_the_type_that_is_announced(
+    lang: str, text: str, number: str, kind: str
+) -> None:
+    assert (number, kind) in kinds(text, lang)
+
+
+@pytest.mark.parametrize(
+    ("lang", "text", "expected"),
+    [
+        (
+            "en",
+            "Hi Mister Smith, the Lufthansa flight from Paris to Berlin is leaving by noon.",
+            [("Smith", "PER"), ("Lufthansa", "ORG"), ("Paris", "LOC"), ("Berlin", "LOC")],
+        ),
+        ("en", "take the ryanair flight from dublin", [("ryanair", "ORG"), ("dublin", "LOC")]),
+        ("en", "The British Airways flight to Rome was late.", [("British Airways", "ORG")]),
+        ("de", "Der Lufthansa Flug von Paris nach Berlin", [("Lufthansa", "ORG")]),
+        ("en", "we missed the london train", [("london", "LOC")]),
+    ],
+)
+def test_who_runs_a_flight_is_an_organisation_and_the_flight_is_no_name(
+    lang: str, text: str, expected: list[tuple[str, str]]
+) -> None:
+    found = kinds(text, lang)
+    assert set(expected) <= set(found)
+    assert not any(
+        ride in value.lower() for value, _ in found for ride in ("flight", "flug", "train")
+    )

@@ -26,15 +26,17 @@ from sottovoce.anonymise.text.entities import (
     trim_punctuation,
     without_words,
 )
+from sottovoce.anonymise.text.institutions import find_institutions
 from sottovoce.anonymise.text.lexicon import (
     MULTILINGUAL,
     check_language,
     clitics,
 )
 from sottovoce.anonymise.text.masked_text import Finding, MaskedText
-from sottovoce.anonymise.text.number_names import retype_numbers
+from sottovoce.anonymise.text.number_names import retype_announced, retype_numbers
 from sottovoce.anonymise.text.patterns import find_spoken, find_written
 from sottovoce.anonymise.text.phrases import PhraseMatcher
+from sottovoce.anonymise.text.rides import without_rides
 from sottovoce.anonymise.text.sentence_tagging import SentenceMemory, tag_texts
 from sottovoce.anonymise.text.source_text import TextReading
 from sottovoce.anonymise.text.special_categories import find_special_categories
@@ -298,14 +300,19 @@ class Detector:
         tagged: Sequence[Entity],
     ) -> list[Entity]:
         """Combine what taggers, patterns and lists have found in a text."""
-        candidates = [*tagged, *find_spoken(words, self.lang)]
+        candidates = [
+            *tagged,
+            *find_spoken(words, self.lang),
+            *find_institutions(words, self.lang),
+        ]
         if SENSITIVE in self.types:
             candidates += find_special_categories(words, self.lang)
         private = resolve_overlaps([*written, *(e for e in candidates if e.kind in self.types)])
         low = [word.lower() for word in words]
         private = without_titles(extend_names(private, low, self.lang), low, self.lang)
-        private = resolve_overlaps(private)
-        entities = [e for e in retype_numbers(private, words) if e.kind in self.types]
+        private = resolve_overlaps(without_rides(private, low, self.lang))
+        private = retype_announced(retype_numbers(private, words), low, self.lang)
+        entities = [e for e in private if e.kind in self.types]
         entities = without_words(entities, self._allowed.covered_words(words))
         denied = self._denied.find(words)
         if denied:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from sottovoce.anonymise.text.entities import Entity
+from sottovoce.anonymise.text.cues import announced_kinds
+from sottovoce.anonymise.text.entities import PATTERN_RULE, Entity
 
 _NAMES = ("PER", "LOC", "ORG", "MISC")
 NUMBER_LABELS = frozenset(
@@ -36,6 +37,9 @@ NUMBER_LABELS = frozenset(
     ]
 )
 """Words that say what kind of number follows; taggers take them for organisations."""
+PHONE_RULE = f"{PATTERN_RULE}phone"
+CUE_DISTANCE = 4
+"""Words before a number among which one may announce its type."""
 
 
 def is_number_label(words: Sequence[str], entity: Entity) -> bool:
@@ -82,3 +86,32 @@ def retype_numbers(entities: Sequence[Entity], words: Sequence[str]) -> list[Ent
         else:
             result.append(entity)
     return result if digits is None else [*result, digits]
+
+
+def retype_announced(entities: Iterable[Entity], low: Sequence[str], lang: str) -> list[Entity]:
+    """Take a number that looks like a telephone number for the identifier that a word announces.
+
+    Parameters
+    ----------
+    entities : iterable of Entity
+        Entities of one text.
+    low : sequence of str
+        The words of the text in lower case.
+    lang : str
+        Language code.
+    """
+    return [
+        e._replace(kind="ID") if e.rule == PHONE_RULE and _is_identifier(low, e.start, lang) else e
+        for e in entities
+    ]
+
+
+def _is_identifier(low: Sequence[str], start: int, lang: str) -> bool:
+    """Tell whether the nearest cue before a number announces an identifier."""
+    for word in reversed(low[max(start - CUE_DISTANCE, 0) : start]):
+        kinds = {"ID"} if word in NUMBER_LABELS else announced_kinds(word, lang)
+        if "PHONE" in kinds:
+            return False
+        if "ID" in kinds:
+            return True
+    return False
