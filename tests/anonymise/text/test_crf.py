@@ -31,23 +31,23 @@ def small_set() -> list[Sentence]:
 
 
 @pytest.fixture(scope="module")
-def tagger() -> CrfTagger:
-    return CrfTagger(train_tagger(small_set(), "en", "spoken", iterations=30), "en")
+def weights() -> Weights:
+    return train_tagger(small_set(), "en", "spoken", iterations=30)
 
 
-def random_crf(seed: int) -> Crf:
-    rng = np.random.default_rng(seed)
-    moves = rng.normal(size=(3, 3)).astype(np.float32)
-    return Crf(Weights(LABELS, {}, np.zeros((0, 3), np.float32), moves), lexicon("en"))
+@pytest.fixture(scope="module")
+def tagger(weights: Weights) -> CrfTagger:
+    return CrfTagger(weights, "en")
 
 
 @pytest.mark.parametrize("length", [1, 2, 4])
 def test_recursions_equal_the_sum_over_all_paths(length: int) -> None:
-    crf = random_crf(length)
+    moves = np.random.default_rng(length).normal(size=(3, 3)).astype(np.float32)
+    crf = Crf(Weights(LABELS, {}, np.zeros((0, 3), np.float32), moves), lexicon("en"))
     scores = np.random.default_rng(9).normal(size=(length, 3)).astype(np.float32)
     weight = {
         path: sum(scores[t, i] for t, i in enumerate(path))
-        + sum(crf.weights.transition[a, b] for a, b in pairwise(path))
+        + sum(moves[a, b] for a, b in pairwise(path))
         for path in product(range(3), repeat=length)
     }
     total = sum(np.exp(w) for w in weight.values())
@@ -60,9 +60,9 @@ def test_recursions_equal_the_sum_over_all_paths(length: int) -> None:
     assert crf.best_paths([scores]) == [[LABELS[i] for i in best]]
 
 
-def test_emissions_are_the_weights_of_all_attributes(tagger: CrfTagger) -> None:
+def test_emissions_are_the_weights_of_all_attributes(tagger: CrfTagger, weights: Weights) -> None:
     crf, words = tagger.crf, ["please", "call", "o'zorba", "in", "new", "york"]
-    state, rows = crf.weights.state, crf.weights.rows
+    state, rows = weights.state, weights.rows
     expected = [
         sum((state[rows[name]] for name in names if name in rows), np.zeros(state.shape[1]))
         for names in sentence_attributes(words, crf.lexicon)
@@ -104,13 +104,13 @@ def test_more_words_are_private_as_tau_grows(tagger: CrfTagger) -> None:
     assert counts == sorted(counts)
 
 
-def test_a_file_of_weights(tagger: CrfTagger, tmp_path: Path) -> None:
+def test_a_file_of_weights(weights: Weights, tmp_path: Path) -> None:
     path = tmp_path / "en.npz"
-    tagger.crf.weights.save(path)
+    weights.save(path)
     again = Weights.load(path)
-    assert again.rows == tagger.crf.weights.rows
+    assert again.rows == weights.rows
     assert again.card["register"] == "spoken"
-    assert again.state == pytest.approx(tagger.crf.weights.state, abs=2e-3)
+    assert again.state == pytest.approx(weights.state, abs=2e-3)
     path.write_bytes(b"PK\x03\x04 no weights")
     with raises_code("not-a-tagger", InputError):
         Weights.load(path)

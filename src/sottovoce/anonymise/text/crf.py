@@ -219,19 +219,21 @@ class Crf:
     """
 
     def __init__(self, weights: Weights, lexicon: Lexicon) -> None:
-        self.weights = weights
         self.labels = weights.labels
         self.lexicon = lexicon
         self.outside = weights.labels.index(OUTSIDE)
+        self._state, self._transition = weights.state, weights.transition
         self._pair_words = {BOUNDARY: 0}
-        self._pairs = [self._index_pairs(kind) for kind in PAIRS]
+        self._pairs = [self._index_pairs(weights.rows, kind) for kind in PAIRS]
+        # the names of pairs, which are most attributes, are not kept in memory
+        self._rows = {n: row for n, row in weights.rows.items() if not n.startswith(PAIRS)}
         self._places = {mark: self._place_rows(mark) for mark in PLACE_MARKS}
         self._clear_cache()
 
-    def _index_pairs(self, kind: str) -> _PairRows:
+    def _index_pairs(self, attributes: Mapping[str, int], kind: str) -> _PairRows:
         """Index the rows of word pairs by the numbers of the two words."""
         rows: dict[int, int] = {}
-        for name, row in self.weights.rows.items():
+        for name, row in attributes.items():
             if not name.startswith(kind):
                 continue
             pair = name.removeprefix(kind)
@@ -246,9 +248,7 @@ class Crf:
 
     def _place_rows(self, mark: str) -> list[tuple[int, int]]:
         """Return the rows of a place mark, with the distance to the word they count for."""
-        shifts = [
-            (-away, self.weights.rows.get(place_attribute(mark, away))) for away in PLACE_DISTANCES
-        ]
+        shifts = [(-away, self._rows.get(place_attribute(mark, away))) for away in PLACE_DISTANCES]
         return [(shift, row) for shift, row in shifts if row is not None]
 
     def _clear_cache(self) -> None:
@@ -261,7 +261,7 @@ class Crf:
 
     def _word_scores(self, form: str) -> Floats:
         """Sum the weights of a word's attributes, distances × labels."""
-        row_of, state = self.weights.rows.get, self.weights.state
+        row_of, state = self._rows.get, self._state
         sums = np.zeros((len(DISTANCES), len(self.labels)), np.float32)
         for i, distance in enumerate(DISTANCES):
             rows = [row_of(name) for name in word_attributes(form, distance, self.lexicon)]
@@ -323,7 +323,7 @@ class Crf:
             self._pairs, ((before, word), (word, after), (before, after)), strict=True
         ):
             at, found = rows.find(first, second)
-            total[at + 1] += self.weights.state[found]
+            total[at + 1] += self._state[found]
 
     def _add_places(self, ids: Sequence[int], starts: Sequence[int], total: Floats) -> None:
         """Add the weights of words that are part of a listed place, or stand beside one."""
@@ -338,7 +338,7 @@ class Crf:
                     if start <= start + i + shift < stop:
                         at.append(start + i + shift)
                         rows.append(row)
-        np.add.at(total, at, self.weights.state[rows])
+        np.add.at(total, at, self._state[rows])
 
     def marginals(self, emissions: Sequence[Floats]) -> list[Floats]:
         """Compute P(label | sentence) of every word with the forward-backward recursions.
@@ -360,7 +360,7 @@ class Crf:
         length = scores.shape[1]
         if not length:
             return scores
-        moves = np.exp(self.weights.transition.astype(np.float64))
+        moves = np.exp(self._transition.astype(np.float64))
         likely = np.exp((scores - scores.max(axis=2, keepdims=True)).astype(np.float64))
         forward = np.empty_like(likely)
         forward[:, 0] = likely[:, 0]
@@ -391,7 +391,7 @@ class Crf:
         return [[self.labels[i] for i in path] for path in paths]
 
     def _paths_of_equal(self, scores: Floats) -> NDArray[np.intp]:
-        moves = self.weights.transition
+        moves = self._transition
         count, length, size = scores.shape
         if not length:
             return np.empty((count, 0), np.intp)
