@@ -116,6 +116,7 @@ class CrfTagger:
         self.crf = Crf(weights, lexicon(MULTILINGUAL if multilingual else lang))
         written = weights.card.get("register") == WRITTEN
         self._lower_case = not written
+        self._lower_case_odds = weights.card.get("lower_case_odds", 1.0)
         self.info = TaggerInfo(
             name=weights.card.get("register", "own"),
             kinds=frozenset(label[2:] for label in weights.labels if label != OUTSIDE),
@@ -133,7 +134,8 @@ class CrfTagger:
             The words of each sentence. A spoken tagger sees them in lower case without
             punctuation.
         tau : float or None
-            A word is private if P(O) < τ; None takes the most probable tags.
+            A word is private if P(O) < τ; None takes the most probable tags. In sentences
+            without capitals τ / (1 − τ) is multiplied by the ``lower_case_odds`` of the weights.
 
         Returns
         -------
@@ -155,7 +157,9 @@ class CrfTagger:
         emissions = crf.emissions(sentences)
         outside = [marginals[:, crf.outside] for marginals in crf.marginals(emissions)]
         if tau is not None and emissions:
-            emissions = self._constrain(emissions, np.concatenate(outside) < tau)
+            limits = [self._limit(words, tau) for words in sentences]
+            private = [p < limit for p, limit in zip(outside, limits, strict=True)]
+            emissions = self._constrain(emissions, np.concatenate(private))
         paths = crf.best_paths(emissions)
         return [
             [
@@ -164,6 +168,13 @@ class CrfTagger:
             ]
             for path, p_outside in zip(paths, (array.tolist() for array in outside), strict=True)
         ]
+
+    def _limit(self, words: Sequence[str], tau: float) -> float:
+        """Return the P(O) below which a word of a sentence is private."""
+        if self._lower_case_odds == 1 or any(word[:1].isupper() for word in words):
+            return tau
+        odds = self._lower_case_odds * tau / (1 - tau)
+        return odds / (1 + odds)
 
     def _constrain(self, emissions: Sequence[Floats], private: NDArray[np.bool_]) -> list[Floats]:
         """Change scores so that the best path is outside exactly where a word is not private."""
