@@ -176,7 +176,7 @@ def limits_explained(limits: ReleaseLimits) -> str:
         return f"The limits are this study's own choice, not a rule of law. {meaning}"
     return (
         f"The limits are defaults, not a rule of law; whoever releases may set others. {meaning} "
-        "The first is what the European Medicines Agency's guidance on publishing clinical data "
-        "(Policy 0070) suggests for the public; the second is usual for health data under "
-        "contract. Neither was made for voices."
+        "The first is the threshold that the European Medicines Agency (Policy 0070) and Health "
+        "Canada recommend for clinical reports that anybody can read; the second is the customary "
+        "smallest cell of five people. Neither was made for voices."
     )
