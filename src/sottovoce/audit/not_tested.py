@@ -6,7 +6,8 @@ from sottovoce.attack import ATTACKERS
 from sottovoce.audit.study import Study
 
 ALWAYS = (
-    "Attackers with better encoders, more training data or more time than those of this study.",
+    "Attackers with better means to compare voices, more training data or more time than those of "
+    "this study.",
     "Recordings of another kind than this corpus: other rooms, devices, languages or people.",
 )
 DRAWS = "An attacker who also knows the random choices made for the release; keep them secret."

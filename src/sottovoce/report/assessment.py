@@ -51,7 +51,7 @@ def working_party_questions(findings: AuditFindings) -> list[Question]:
             "Can recordings of one person be linked with each other, or with a known voice?",
             _per_anonymiser(rows_of, _linking),
             "links with recordings of other rooms, devices or years than those of this corpus; "
-            "attackers with better encoders or more data.",
+            "attackers with better means to compare voices or more data.",
         ),
         Question(
             "Inference",

@@ -92,9 +92,13 @@ def _cards(findings: AuditFindings, decisions: Sequence[Decision]) -> Markup:
 
 def _card(findings: AuditFindings, decision: Decision) -> Markup:
     doubts = decision.doubts if decision.action is Action.UNDECIDED else ()
+    summary = next(
+        (a.card.summary for a in findings.anonymisers if a.anonymiser == decision.anonymiser), ""
+    )
     return element(
         "article",
         element("h3", decision.anonymiser),
+        element("p", summary, class_="soft") if summary else "",
         element(
             "p",
             element("strong", f"{decision.action.value}:"),

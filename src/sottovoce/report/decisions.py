@@ -23,6 +23,14 @@ from sottovoce.report.verdicts import Kind
 
 INFORMED_RANK = 2
 """Rank from which an attacker trains on the output of the anonymiser itself."""
+KNOWLEDGE = {
+    "ignorant": "does not know that voices were changed",
+    "lazy-informed": "has the same method",
+    "near-informed": "has a similar method and has learnt from its output",
+    "semi-informed": "has the same method and has learnt from its output",
+    "informed": "has the same method and knows its random choices",
+}
+"""What attackers know, in words that need no glossary."""
 FEW_SPEAKERS = "few-speakers"
 """Code of the warning that intervals do not cover what so few speakers can show."""
 
@@ -227,7 +235,7 @@ def _risk_clause(risk: Risk | None, limits: ReleaseLimits) -> str:
         f"this study allows {percent(limits.public)} for release to anybody and "
         f"{percent(limits.bound)} for people bound by a contract"
     )
-    attacker = f"the {risk.row.attacker} attacker"
+    attacker = _attacker_in_words(risk.row.attacker)
     point = risk.point
     if risk.isolates:
         return (
@@ -239,6 +247,12 @@ def _risk_clause(risk: Risk | None, limits: ReleaseLimits) -> str:
         f"{percent(risk.high)} of {speech_of_length(point.length)}, where guessing names "
         f"{percent(point.chance)}; {allowed}"
     )
+
+
+def _attacker_in_words(name: str) -> str:
+    """Say what an attacker knows; an attacker of a plug-in has its name only."""
+    knows = KNOWLEDGE.get(name)
+    return f"the {name} attacker" if knows is None else f"an attacker who {knows} ({name})"
 
 
 def _usefulness_clause(findings: AuditFindings, label: str) -> str:

@@ -277,16 +277,17 @@ def _tradeoff_panel(
         f"Each mark is an anonymiser: Linkability under the strongest attack on it, and its "
         f"{kind.label} ({better} is better). "
         + "; ".join(_labelled(choice, labels) for choice in choices),
-        Axis.nice("Linkability, strongest attack, in %", 0, 105),
+        Axis.nice("people found by the strongest attack (Linkability), in %", 0, 105),
         _utility_axis([_scale(kind) * choice.utility for choice in everything], kind),
         _tradeoff_lines(choices, best, original, kind, labels),
     )
+    numbered = any(name != label for name, label in labels.items())
     return panel(
         figure,
         _tradeoff_table(choices, best, kind, labels),
         f"Left is safer; {better} is more useful. "
-        "The line joins those that no other beats in both. Numbers, where there are any, stand for "
-        "anonymisers, as in the table below.",
+        "The line joins those that no other beats in both."
+        + (" The numbers stand for anonymisers, as in the table below." if numbered else ""),
     )
 
 

@@ -53,7 +53,8 @@ class McAdams:
     name = "mcadams"
     card = MethodCard(
         name="mcadams",
-        summary="Moves formants by raising the angles of linear-prediction poles to a power.",
+        summary="Bends a voice by moving its resonances: the angles of linear-prediction poles are "
+        "raised to a power.",
         settings=(
             Setting(
                 "coefficient",
