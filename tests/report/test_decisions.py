@@ -231,16 +231,17 @@ def test_what_would_help_is_said(findings: AuditFindings) -> None:
     )
     advice = improvements(case, decision)
     assert "sign that they look for nobody" in advice[0]
+    assert "private words that are spoken" in advice[1]
     # 40 people leave 4 points above the value; the limit leaves one: sixteen times as many
-    assert "about 640 instead of 40" in advice[1]
-    assert "only one was tried" in advice[2]
+    assert "about 640 instead of 40" in advice[2]
+    assert "only one was tried" in advice[3]
     weak = with_trust(attack(findings.rows[1], 0.04, 0.02, 0.05), trustworthy=False)
     advice = improvements(replace(case, rows=(weak,)), decided(findings, weak))
     assert advice[0].startswith("Attack with a stronger attacker")
     fine = attack(findings.rows[1], 0.04, 0.02, 0.05)
-    assert improvements(replace(case, rows=(fine,)), decided(findings, fine)) == [
-        "Audit again when recordings, method or settings change, and when better attacks are known."
-    ]
+    masked, again = improvements(replace(case, rows=(fine,)), decided(findings, fine))
+    assert "private words that are spoken" in masked
+    assert again.startswith("Audit again when recordings, method or settings change")
 
 
 def test_exposed_people_are_counted_over_all_attacks(findings: AuditFindings) -> None:

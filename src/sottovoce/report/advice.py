@@ -30,6 +30,10 @@ NEW_VOICE = (
     "Change more of the voice: stronger settings, or an anonymiser that makes a new voice instead "
     "of bending the old one."
 )
+SPOKEN_NAMES = (
+    "Mask names and other private words that are spoken before you release anything: this decision "
+    "is about the voices alone."
+)
 REPEAT = (
     "Audit again when recordings, method or settings change, and when better attacks are known."
 )
@@ -47,8 +51,8 @@ def improvements(findings: AuditFindings, decision: Decision) -> list[str]:
     """
     rows = rows_by_anonymiser(findings)[decision.anonymiser]
     if decision.action is Action.ACCEPT:
-        return [REPEAT]
-    lines = [CONTRACT] if decision.action is Action.BOUND else []
+        return [SPOKEN_NAMES, REPEAT]
+    lines = [CONTRACT, SPOKEN_NAMES] if decision.action is Action.BOUND else []
     lines += _stronger_attack(rows) if decision.action is Action.UNDECIDED else []
     lines += _more_people(findings, decision, rows)
     if decision.action in (Action.REFUSE, Action.BOUND):

@@ -19,9 +19,11 @@ from sottovoce.report.utility import tradeoff_panels
 
 CARDS = 3
 """Anonymisers that get a card each; more are a table."""
+BETTER, NEXT = "What would make it better", "What to do before and after"
+"""Headings of the advice on a release that is not, or is, acceptable."""
 ROWS = 12
 """Rows of that table; all anonymisers are in the table of all attacks."""
-ADVICE = 3
+ADVICE = 4
 """Pieces of advice a card, at most."""
 
 ANSWERS = {
@@ -107,7 +109,7 @@ def _card(findings: AuditFindings, decision: Decision) -> Markup:
             class_="finding",
         ),
         bullets(map(explained, doubts)),
-        element("h4", "What would make it better"),
+        element("h4", NEXT if decision.action is Action.ACCEPT else BETTER),
         bullets(map(explained, improvements(findings, decision)[:ADVICE])),
         class_=f"card {decision.action.kind}",
     )
