@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise, product
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 from error_codes import raises_code
 
 from sottovoce.anonymise.text.conll import Sentence
-from sottovoce.anonymise.text.crf import Crf, Weights, mean_weights
+from sottovoce.anonymise.text.crf import Crf, TaggerCard, Weights, mean_weights
 from sottovoce.anonymise.text.features import sentence_attributes
 from sottovoce.anonymise.text.lexicon import LANGUAGES, lexicon
 from sottovoce.anonymise.text.taggers import CrfTagger, shipped_tagger, shipped_weights
@@ -102,6 +103,22 @@ def test_more_words_are_private_as_tau_grows(tagger: CrfTagger) -> None:
         for tau in (0.01, 0.5, 0.9, 0.9999)
     ]
     assert counts == sorted(counts)
+
+
+def test_odds_count_more_in_sentences_without_capitals(weights: Weights) -> None:
+    plain = CrfTagger(replace(weights, card=TaggerCard(register="written")), "en")
+    card = TaggerCard(register="written", lower_case_odds=4.0)
+    strict = CrfTagger(replace(weights, card=card), "en")
+    lower = [["tell", "zorba", "soon"], ["call", "zorbalda", "and", "gina", "now"]]
+    cased = [["Tell", "zorba", "soon"], ["call", "Zorbalda", "and", "gina", "now"]]
+    # odds of 1 and 4: τ = 0.5 and τ = 0.8
+    assert strict.tag(lower, 0.5) == plain.tag(lower, 0.8)
+    assert strict.tag(cased, 0.5) == plain.tag(cased, 0.5)
+    assert strict.tag(lower, None) == plain.tag(lower, None)
+    words = [
+        sum(e.length for entities in plain.tag(lower, t) for e in entities) for t in (0.5, 0.8)
+    ]
+    assert words[0] < words[1]
 
 
 def test_a_file_of_weights(weights: Weights, tmp_path: Path) -> None:

@@ -119,7 +119,7 @@ function findings() {
   return [make("div", { class: "wide", tabindex: "0", role: "group", "aria-label": "What was found" }, table)];
 }
 
-const percent = (share) => `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`;
+const percent = (share) => `${(100 * share).toFixed(share < 0.1 ? 1 : 0)}\u00a0%`;
 
 // What may be left: a bound only for a kind of text that was measured, else the worst that is known.
 export function leakNotice({ guarantee, worst_known: worst }) {
