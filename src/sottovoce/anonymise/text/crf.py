@@ -36,7 +36,7 @@ Floats = NDArray[np.float32]
 Number = TypeVar("Number", bound=np.generic)
 
 OUTSIDE = "O"
-CACHED_WORDS = 50_000
+CACHED_WORDS = 16_000
 """Words whose sums are cached; when there are more, the cache is cleared."""
 BATCH = 1024
 """Sentences that are tagged at once."""
@@ -225,7 +225,7 @@ class Crf:
         self.labels = weights.labels
         self.lexicon = lexicon
         self.outside = weights.labels.index(OUTSIDE)
-        self._state, self._transition = weights.state, weights.transition
+        self._state, self._transition = _compact(weights.state), weights.transition
         self._pair_words = {BOUNDARY: 0}
         self._pairs = [self._index_pairs(weights.rows, kind) for kind in PAIRS]
         # the names of pairs, which are most attributes, are not kept in memory
@@ -270,7 +270,7 @@ class Crf:
             rows = [row_of(name) for name in word_attributes(form, distance, self.lexicon)]
             known = [row for row in rows if row is not None]
             if known:
-                sums[i] = state[known].sum(axis=0)
+                sums[i] = state[known].sum(axis=0, dtype=np.float32)
         return sums
 
     def _add_word(self, form: str) -> int:
@@ -409,6 +409,13 @@ class Crf:
         for t in range(length - 1, 0, -1):
             path[:, t - 1] = back[np.arange(count), t, path[:, t]]
         return path
+
+
+def _compact(state: Floats) -> Floats | NDArray[np.float16]:
+    """Return weights in half precision, as files hold them, if nothing is lost by it."""
+    with np.errstate(over="ignore"):
+        half = state.astype(np.float16)
+    return half if np.array_equal(half, state) else state
 
 
 def _by_length(

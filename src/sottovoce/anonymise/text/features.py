@@ -55,7 +55,7 @@ def word_attributes(form: str, distance: int, lexicon: Lexicon) -> list[str]:
     return [mark + attribute for attribute in _form_attributes(form, abs(distance), lexicon)]
 
 
-@lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=1 << 13)
 def _form_attributes(form: str, distance: int, lexicon: Lexicon) -> tuple[str, ...]:
     """Attributes of a word; the farther away it is, the fewer."""
     low = form.lower()

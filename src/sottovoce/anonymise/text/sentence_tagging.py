@@ -11,7 +11,7 @@ from sottovoce.anonymise.text.number_names import is_number_label
 from sottovoce.anonymise.text.taggers import Tagger
 from sottovoce.anonymise.text.tokens import HIDDEN, is_asr_output, sentences
 
-REMEMBERED = 20_000
+REMEMBERED = 8_000
 """Sentences that are remembered, at most."""
 
 Words = tuple[str, ...]
