@@ -215,7 +215,7 @@ class WordTranslator:
                 new = self.common_word(low)
             else:
                 new = low if word.isupper() else self.name_word(low, tag[2:])
-            words.append(word if new == low else like(new, word))
+            words.append(word if new == low else _like(new, word))
         tags = tuple("O" if tag[2:] == "MISC" else tag for tag in sentence.tags)
         return contract(Sentence(tuple(words), tags), self.target.lang)
 
@@ -228,15 +228,14 @@ def contract(sentence: Sentence, lang: str) -> Sentence:
     for word, tag in zip(sentence.words, sentence.tags, strict=True):
         joined = rules.get((words[-1].lower(), word.lower())) if words else None
         if joined is not None and tag[2:] == tags[-1][2:]:
-            words[-1] = like(joined, words[-1])
+            words[-1] = _like(joined, words[-1])
         else:
             words.append(word)
             tags.append(tag)
     return Sentence(tuple(words), tuple(tags))
 
 
-def like(new: str, old: str) -> str:
-    """Write a word with the capitals of another one."""
+def _like(new: str, old: str) -> str:
     return (
         new.upper()
         if len(old) > 1 and old.isupper()
