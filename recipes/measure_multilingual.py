@@ -1,6 +1,6 @@
 """Compare the taggers of single languages with ``auto`` and ``multi``, for a table of docs/text.md.
 
-    python recipes/measure_multilingual.py DATA
+    python recipes/measure_multilingual.py DATA [LANG ...]
 
 DATA is a folder with <set>/<lang>.<part>.conll.xz. Every sentence is a document of its own, so that
 its language is decided without neighbours. Prints Markdown: F1 of entities by the tagger alone,
@@ -18,7 +18,7 @@ from tagger_sets import SPOKEN_SETS, WRITTEN_SETS, TestSet
 
 from sottovoce.anonymise.text.conll import Sentence
 from sottovoce.anonymise.text.evaluate import Evaluation, evaluate
-from sottovoce.anonymise.text.lexicon import MULTILINGUAL
+from sottovoce.anonymise.text.lexicon import LANGUAGES, MULTILINGUAL
 from sottovoce.anonymise.text.multilingual_detector import AUTOMATIC, make_detector
 from sottovoce.anonymise.text.source_text import SourceText
 from sottovoce.anonymise.text.taggers import SPOKEN, WRITTEN, shipped_tagger
@@ -45,12 +45,13 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
+    parser.add_argument("langs", nargs="*", default=LANGUAGES)
     options = parser.parse_args()
     taggers = ("F1 single", "F1 multi")
     detectors = [f"{lang}: {name}" for lang in ("single", "auto", "multi") for name in ("R", "P")]
     print_row("", "set", "view", *taggers, *detectors, "language", "searched")
     print_row(*["---"] * 13)
-    for test in (*SPOKEN_SETS, *WRITTEN_SETS):
+    for test in (t for t in (*SPOKEN_SETS, *WRITTEN_SETS) if t.lang in options.langs):
         for view in test.views:
             sentences = test.read(options.data, view)
             single, auto, multi = (

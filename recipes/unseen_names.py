@@ -48,7 +48,7 @@ class ListedNameSwap(NameSwap):
     """Replaces names by names of given lists only, never by invented ones."""
 
     def __init__(self, lists: dict[str, list[str]], rng: np.random.Generator) -> None:
-        self.lists, self.rng = lists, rng
+        self.lists, self.rng, self.organisations = lists, rng, ()
 
     def _draw(self, kind: str) -> str:
         return self._pick(self.lists[kind])
