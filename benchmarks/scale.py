@@ -227,7 +227,7 @@ def kill(work: Path, corpus: str, kills: str) -> None:
     from dask_processes import dask_processes
 
     part = part_of(corpus, 4, work / "part-4")
-    study = write_study(work / "kill.yaml", part, ["mcadams", "vtln"])
+    study = write_study(work / "kill.yaml", part, ["mcadams", "vtln", "voicemask"])
     local, killed, logs = work / "unharmed", work / "killed", work / "logs"
     logs.mkdir(parents=True, exist_ok=True)
     run(["audit", study, "--out", local, "--no-audio", "--jobs", 1])
