@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from sottovoce.cli.engine_options import engine_of, engine_options
 from sottovoce.cli.options import JsonCommand, json_option, seed_option, stage_bar, write_json
 
 if TYPE_CHECKING:
@@ -94,6 +96,7 @@ if TYPE_CHECKING:
     type=click.IntRange(min=1),
     help="Recordings processed at a time.",
 )
+@engine_options
 @seed_option
 @json_option
 def command(
@@ -113,6 +116,9 @@ def command(
     skip: tuple[str, ...],
     finished: bool,
     jobs: int,
+    engine: str | None,
+    worker_memory: str | None,
+    scratch: Path | None,
     seed: int,
     json_to: str | None,
 ) -> None:
@@ -150,10 +156,12 @@ def command(
     items = choose_items(names)
     if page is not None and page.suffix != ".md":
         raise click.UsageError(f"--page {page}: name a file that ends in .md")
-    if len(items) == 1 and page is None and not finished:
-        _run_single(items[0], data, json_to)
-    else:
-        _run_several(items, data, page, json_to, compute=not finished)
+    with engine_of(engine, jobs, worker_memory, scratch) as opened:
+        data = replace(data, engine=opened)
+        if len(items) == 1 and page is None and not finished:
+            _run_single(items[0], data, json_to)
+        else:
+            _run_several(items, data, page, json_to, compute=not finished)
 
 
 def _print_list(data: PaperData, json_to: str | None) -> None:
@@ -176,7 +184,6 @@ def _status(item: ItemStatus) -> str:
 
 
 def _run_single(item: PaperItem, data: PaperData, json_to: str | None) -> None:
-    from dataclasses import replace
 
     from sottovoce.papers.runner import run_item
 
@@ -216,7 +223,6 @@ def _run_several(
     *,
     compute: bool,
 ) -> None:
-    from dataclasses import replace
 
     from sottovoce.papers.page import write_page
     from sottovoce.papers.runner import finished_or_reason, run_or_explain, with_progress

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 
+from sottovoce.core.engine import Engine
 from sottovoce.core.types import StageProgress
 from sottovoce.corpus.audio import load_length
 from sottovoce.corpus.formats import BUILTIN, open_corpus
@@ -69,6 +70,8 @@ class PaperData:
     """Attacks that are left out by their names in a figure, because they would take too long."""
     seed: int = 0
     jobs: int = 1
+    engine: Engine | None = field(default=None, compare=False)
+    """What processes recordings; None for threads of this process, ``jobs`` of them."""
     progress: StageProgress | None = None
 
     def missing(self, needs: Sequence[str]) -> str | None:

@@ -19,6 +19,7 @@ from sottovoce.attack.speech import AnonymiserSpec, SpeechCache, SpeechSet, oper
 from sottovoce.attack.techniques import link
 from sottovoce.attack.training import Judging, TrainedLinkage
 from sottovoce.audit.utility import UtilityMeter, sample_utterances
+from sottovoce.core.engine import Engine
 from sottovoce.core.step_cache import Step, records_of
 from sottovoce.core.types import StageProgress
 from sottovoce.corpus.utterance import Corpus
@@ -71,6 +72,8 @@ class SpeechStudy:
         Recordings processed at a time.
     progress : StageProgress, optional
         Called while something is made.
+    engine : Engine, optional
+        What processes recordings instead of threads of this process.
     """
 
     def __init__(
@@ -83,11 +86,12 @@ class SpeechStudy:
         seed: int = 0,
         jobs: int = 1,
         progress: StageProgress | None = None,
+        engine: Engine | None = None,
     ) -> None:
         self.seed = seed
-        self.cache = SpeechCache(folder, make_encoder(ENCODER), jobs, progress)
+        self.cache = SpeechCache(folder, make_encoder(ENCODER), jobs, progress, engine)
         self.trainer = LinkageTrainer()
-        self.meter = UtilityMeter(DEFAULT_RECOGNISER, confidence=0.95, jobs=jobs)
+        self.meter = UtilityMeter(DEFAULT_RECOGNISER, confidence=0.95, jobs=jobs, engine=engine)
         speech = SpeechSet.of(corpus)
         training = None if train is None else SpeechSet.of(train)
         self.division = divide_speech(speech, training, seed=seed)
@@ -287,4 +291,5 @@ def open_study(
         seed=data.seed,
         jobs=data.jobs,
         progress=data.progress,
+        engine=data.engine,
     )
