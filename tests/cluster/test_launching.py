@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import subprocess
 from pathlib import Path
@@ -38,6 +39,16 @@ def check_options(command: list[str]) -> None:
         for option in (*parameter.opts, *parameter.secondary_opts)
     }
     assert {word for word in command if word.startswith("--")} <= known
+
+
+@pytest.mark.parametrize("name", ["compose.cluster.yaml", "helm-values.yaml", "slurm.sh"])
+def test_settings_are_those_of_dask(name: str) -> None:
+    import dask
+
+    named = re.findall(r"DASK_(DISTRIBUTED__[A-Z_]+[A-Z])\b", (DEPLOY / name).read_text("utf-8"))
+    assert len(named) >= 6
+    for variable in named:
+        dask.config.get(variable.lower().replace("__", "."))  # an unknown setting is a KeyError
 
 
 def test_compose() -> None:

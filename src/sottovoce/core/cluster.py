@@ -118,7 +118,12 @@ def _local_cluster(settings: EngineSettings, scratch: Path) -> Iterator[str]:
         "distributed.scheduler.allowed-failures": DEATHS,
         "distributed.worker.memory.target": False,
         "distributed.worker.memory.spill": False,  # results are small; nothing goes to disk
-        "distributed.worker.profile.enabled": False,  # costs time and is not shown
+        "distributed.worker.profile.enabled": False,
+        # Dask looks at clock and memory up to 50 times a second in every process, which takes 4 %
+        # of the time of one core; this is enough to see that a worker is lost or full
+        "distributed.admin.tick.interval": "1s",
+        "distributed.admin.system-monitor.interval": "5s",
+        "distributed.worker.memory.monitor-interval": "500ms",
         "distributed.nanny.pre-spawn-environ": WORKER_ENVIRONMENT,
         # on a busy machine a killed worker takes longer to come back than Dask's 15 s, after which
         # it would close the nanny that is starting it again
