@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 
 import numpy as np
@@ -11,6 +12,8 @@ from error_codes import raises_code
 from sottovoce.core.errors import InputError, TooFewError
 from sottovoce.measure import Scores, Tally, linkability
 from sottovoce.measure.linkability import MIN_MATED, d_sys_of, default_bins
+
+linkability_module = importlib.import_module("sottovoce.measure.linkability")
 
 
 def normal(mean: float, mated: int, nonmated: int, seed: int = 0) -> Scores:
@@ -163,3 +166,15 @@ def test_to_dict() -> None:
     entry = linkability(normal(1, 40, 100)).to_dict()
     assert list(entry) == ["d_sys", "chance", "edges", "local", "mated", "nonmated"]
     json.dumps(entry, allow_nan=False)
+
+
+def test_labels_of_very_many_scores_are_drawn_from_the_same_distribution(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    total = np.array([300, 50, 8, 0, 142])
+    few = linkability_module._draw_labels(total, 60, 4000, np.random.default_rng(1))
+    monkeypatch.setattr(linkability_module, "_MOST_DRAWN", 100)
+    many = linkability_module._draw_labels(total, 60, 4000, np.random.default_rng(2))
+    assert (many.sum(axis=1) == 60).all() and (many <= total).all()
+    assert np.allclose(many.mean(axis=0), few.mean(axis=0), atol=0.25)
+    assert np.allclose(many.std(axis=0), few.std(axis=0), atol=0.15)

@@ -20,6 +20,8 @@ from sottovoce.measure.counting import make_edges
 from sottovoce.measure.scores import ScoreSource
 from sottovoce.measure.tally import Counts, Tally
 
+_MOST_DRAWN = 1_000_000_000
+"""Scores that NumPy draws labels of; it refuses more."""
 MIN_MATED = 20
 """Ten mated scores a bin, two bins at least: with one bin nothing could ever be linked."""
 
@@ -157,6 +159,28 @@ def _local(mated: Counts, nonmated: Counts, omega: float) -> NDArray[np.float64]
         return np.where(total > 0, np.maximum(0.0, (p - q) / total), 0.0)
 
 
+def _draw_labels(
+    total: NDArray[np.int64], mated: int, permutations: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Draw how many of the scores of each bin are labelled mated, so many in all.
+
+    NumPy draws from fewer than 10⁹ scores. Of more, first every score is kept with a probability
+    that leaves a few more than are needed, and of those the labels are drawn: a uniform subset of
+    a uniform subset is a uniform subset of all.
+    """
+    scores = int(total.sum())
+    if scores < _MOST_DRAWN:
+        return rng.multivariate_hypergeometric(total, mated, size=permutations, method="marginals")
+    share = min(1.0, (mated + 10 * np.sqrt(mated) + 10) / scores)
+    draws = np.empty((permutations, len(total)), np.int64)
+    for row in draws:
+        kept = rng.binomial(total, share)
+        while kept.sum() < mated:
+            kept = rng.binomial(total, share)
+        row[:] = rng.multivariate_hypergeometric(kept, mated, method="marginals")
+    return draws
+
+
 def chance_d_sys(
     mated: Counts,
     nonmated: Counts,
@@ -183,8 +207,6 @@ def chance_d_sys(
     if not permutations:
         return float("nan")
     total = (mated + nonmated).astype(np.int64)
-    draws = rng.multivariate_hypergeometric(
-        total, int(mated.sum()), size=permutations, method="marginals"
-    )
+    draws = _draw_labels(total, int(mated.sum()), permutations, rng)
     shares = draws / mated.sum()
     return float((shares * _local(draws, total - draws, omega)).sum(axis=1).mean())
