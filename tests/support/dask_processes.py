@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 ENVIRONMENT = {
@@ -112,12 +112,12 @@ def dask_processes(
 
 
 def _children(pid: int) -> list[int]:
-    listed = Path(f"/proc/{pid}/task/{pid}/children")
-    try:
-        children = [int(word) for word in listed.read_text().split()]
-    except OSError:
-        return []
-    return [child for child in children if b"spawn_main" in _command(child)]
+    """Processes that any thread of a process has started to compute."""
+    listed: list[int] = []
+    for file in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(OSError):
+            listed += map(int, file.read_text().split())
+    return [child for child in listed if b"spawn_main" in _command(child)]
 
 
 def _command(pid: int) -> bytes:
