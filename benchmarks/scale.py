@@ -40,6 +40,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
 ENGINES = os.environ.get("ENGINES", "local-1,dask-1,dask-2").split(",")
 SHARD = 3_125_000
+STARTED = 3.5
+"""CPU seconds after which a worker has started and works."""
 METHODS = ("mcadams", "voicemask", "vtln", "xvector", "dar")
 SINGLE = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS"), "1"
@@ -245,10 +247,10 @@ def kill(work: Path, corpus: str, kills: str) -> None:
         )
         scheduler_killed = False
         while audit.poll() is None and count < int(kills):
-            time.sleep(rng.uniform(1.0, 6.0))
+            time.sleep(rng.uniform(0.5, 3.0))
             processes.restart_dead_workers()
             rng.shuffle(processes.workers)
-            if audit.poll() is None and processes.kill_worker_process():
+            if audit.poll() is None and processes.kill_worker_process(after=STARTED):
                 count += 1
             if count == int(kills) // 2 and not scheduler_killed:
                 processes.restart_scheduler()

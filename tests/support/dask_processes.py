@@ -35,10 +35,10 @@ class Processes:
     def address(self) -> str:
         return f"tcp://127.0.0.1:{self.port}"
 
-    def kill_worker_process(self) -> bool:
-        """Kill -9 one process that computes; its nanny starts another."""
+    def kill_worker_process(self, after: float = 0.0) -> bool:
+        """Kill -9 one process that has computed for so many seconds; its nanny starts another."""
         for nanny in self.workers:
-            children = _children(nanny.pid)
+            children = [child for child in _children(nanny.pid) if _cpu_seconds(child) >= after]
             if children:
                 os.kill(children[-1], signal.SIGKILL)
                 return True
@@ -118,6 +118,13 @@ def _children(pid: int) -> list[int]:
         with suppress(OSError):
             listed += map(int, file.read_text().split())
     return [child for child in listed if b"spawn_main" in _command(child)]
+
+
+def _cpu_seconds(pid: int) -> float:
+    with suppress(OSError):
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return 0.0
 
 
 def _command(pid: int) -> bytes:
