@@ -189,6 +189,8 @@ class DaskEngine:
         self._run = uuid.uuid4().hex[:8]
         self._numbers = count()
         self._thread_count, self._counted_at = 0, -RECOUNT
+        # tracebacks of a lost scheduler; it is waited for, or the run ends with one line
+        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
         self._client = self._connect(CONNECTING)
         self._wait_for_workers(PATIENCE)
 
