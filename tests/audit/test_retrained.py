@@ -34,7 +34,7 @@ from sottovoce.report.retrained import retrained_page, retrained_readings
 from sottovoce.speaker.encoders import make_encoder
 from sottovoce.training.recogniser import RecogniserSettings
 
-TINY = RecogniserSettings(epochs=1, batch=8, width=8, blocks=1)
+TINY = RecogniserSettings(epochs=1, seconds=60, width=8, blocks=1)
 METHOD = AnonymiserSpec("mcadams")
 
 

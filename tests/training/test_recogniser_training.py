@@ -24,11 +24,19 @@ from sottovoce.training.recogniser import (
     split_held_out,
     train_recogniser,
 )
-from sottovoce.training.recogniser_data import BatchSampler, SpokenText, padded
+from sottovoce.training.recogniser_data import (
+    NO_TARGET,
+    Batch,
+    BatchSampler,
+    SpokenText,
+    padded,
+)
 from sottovoce.training.recogniser_networks import CtcHead
 
 WORDS = ("ab", "ba", "cab", "abba", "bac")
-SMALL = RecogniserSettings(epochs=20, batch=2, width=32, blocks=1, dropout=0.0, learning_rate=1e-2)
+SMALL = RecogniserSettings(
+    epochs=14, seconds=12, width=32, blocks=1, dropout=0.0, learning_rate=1e-2
+)
 
 
 def spoken(speakers: int = 5, each: int = 12, seed: int = 0) -> list[SpokenText]:
@@ -76,7 +84,7 @@ def test_learns_and_onnx_is_the_same(tmp_path: Path) -> None:
 
 
 def test_interrupted_run_gives_the_same_file(tmp_path: Path) -> None:
-    settings = RecogniserSettings(epochs=3, batch=8, width=16, blocks=1)
+    settings = RecogniserSettings(epochs=4, seconds=30, width=16, blocks=1)
     whole = train(tmp_path / "whole", settings)
 
     class StoppedError(Exception):
@@ -98,7 +106,7 @@ def test_interrupted_run_gives_the_same_file(tmp_path: Path) -> None:
 def test_padding_changes_nothing() -> None:
     torch.manual_seed(0)
     recordings = spoken()[:4]
-    sampler = BatchSampler(recordings, " abc", 4, 0)
+    sampler = BatchSampler(recordings, " abc", 30.0, 0)
     head = CtcHead(sampler.mean, sampler.deviation, 4, width=16, blocks=3, dropout=0.0).eval()
     lengths = torch.tensor([len(recording.features) for recording in recordings])
     with torch.inference_mode():
@@ -110,7 +118,7 @@ def test_padding_changes_nothing() -> None:
 
 def test_batches_repeat_and_hold_every_recording() -> None:
     recordings = spoken()
-    sampler = BatchSampler(recordings, " abc", 7, 3)
+    sampler = BatchSampler(recordings, " abc", 40.0, 3)
     first, again, next_epoch = (list(sampler.epoch(number)) for number in (0, 0, 1))
     assert all(np.array_equal(a.features, b.features) for a, b in zip(first, again, strict=True))
     assert not np.array_equal(first[0].features, next_epoch[0].features)
@@ -130,3 +138,11 @@ def test_refuses_too_little_speech() -> None:
 def test_refuses_settings(bad: dict[str, float]) -> None:
     with raises_code("out-of-range"):
         RecogniserSettings(**bad)  # type: ignore[arg-type]
+
+
+def test_flat_targets_spread_the_text_evenly() -> None:
+    features = np.zeros((2, 12, 1), np.float32)
+    batch = Batch(features, np.array([12, 6]), np.array([1, 2, 3, 4, 4, 1]), np.array([4, 2]))
+    flat = batch.flat_targets(12)
+    assert flat[0].tolist() == [1, 0, 0, 2, 0, 0, 3, 0, 0, 4, 0, 0]
+    assert flat[1].tolist() == [4, 0, 0, 1, 0, 0, *[NO_TARGET] * 6]

@@ -51,7 +51,7 @@ RESULT, REPORT = "result.json", "report.html"
 )
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder to write.")
 @click.option("--text", type=click.Path(path_type=Path), help="More text for the language model.")
-@click.option("--epochs", type=int, help="How often each recording is heard. [default: 20]")
+@click.option("--epochs", type=int, help="How often each recording is heard. [default: 12]")
 @click.option("--width", type=int, help="Channels of the network. [default: 192]")
 @click.option("--learning-rate", type=float, help="Highest learning rate. [default: 3e-3]")
 @click.option("--held-out", type=float, help="Share of speakers held out. [default: 0.15]")

@@ -27,7 +27,7 @@ from sottovoce.core.types import StageProgress
 from sottovoce.measure.utility import WordErrors, word_errors
 from sottovoce.training.checkpoints import Checkpoint, Stateful
 from sottovoce.training.encoder import check_extra, check_target
-from sottovoce.training.recogniser_data import Batch, BatchSampler, SpokenText
+from sottovoce.training.recogniser_data import NO_TARGET, Batch, BatchSampler, SpokenText
 
 if TYPE_CHECKING:
     from sottovoce.training.recogniser_networks import CtcHead
@@ -37,6 +37,8 @@ MIN_SPEAKERS = 4
 MIN_MINUTES = 1.0
 """Least speech to train on; with less nothing is learnt."""
 FRAMES_PER_MINUTE = 2500
+FLAT_EPOCHS = 2
+"""First epochs, in which characters are taken as equally long; CTC alone begins slowly."""
 WARM_UP = 0.1
 """Share of the steps in which the learning rate rises."""
 
@@ -45,10 +47,10 @@ WARM_UP = 0.1
 class RecogniserSettings(Record):
     """Settings of a training; together with the speech they determine its result."""
 
-    epochs: int = 20
+    epochs: int = 12
     """How often each recording is heard."""
-    batch: int = 4
-    """Recordings per step."""
+    seconds: float = 16.0
+    """Speech per step, about; recordings of similar length go together."""
     width: int = 192
     """Channels of the network."""
     blocks: int = 3
@@ -63,7 +65,7 @@ class RecogniserSettings(Record):
     def __post_init__(self) -> None:
         limits = {
             "epochs": (1, 1000),
-            "batch": (1, 1024),
+            "seconds": (1, 3600),
             "width": (8, 4096),
             "blocks": (1, 64),
             "dropout": (0, 0.9),
@@ -248,7 +250,7 @@ class _Run:
 
         self.settings, self.held_out = settings, held_out
         self.alphabet = alphabet_of(recording.text for recording in train)
-        self.sampler = BatchSampler(train, self.alphabet, settings.batch, settings.seed)
+        self.sampler = BatchSampler(train, self.alphabet, settings.seconds, settings.seed)
         self.network, self.best = self._network(), self._network()
         self.optimiser = torch.optim.AdamW(
             self.network.parameters(), settings.learning_rate, weight_decay=1e-2
@@ -326,20 +328,24 @@ class _Run:
     def _step(self, batch: Batch, step: int) -> float:
         """Compute the loss of a batch and its gradient, and change the weights."""
         import torch
-        from torch.nn.functional import ctc_loss
+        from torch.nn.functional import ctc_loss, nll_loss
 
         from sottovoce.training.recogniser_networks import STRIDE
 
         self._set_learning_rate(step)
         lengths = torch.from_numpy(batch.lengths)
         logarithms = self.network(torch.from_numpy(batch.features), lengths)
-        loss = ctc_loss(
-            logarithms.transpose(0, 1),
-            torch.from_numpy(batch.targets),
-            lengths // STRIDE * STRIDE,
-            torch.from_numpy(batch.target_lengths),
-            zero_infinity=True,  # a text with more characters than frames teaches nothing
-        )
+        if self.epoch < FLAT_EPOCHS:
+            flat = torch.from_numpy(batch.flat_targets(logarithms.shape[1]))
+            loss = nll_loss(logarithms.flatten(0, 1), flat.flatten(), ignore_index=NO_TARGET)
+        else:
+            loss = ctc_loss(
+                logarithms.transpose(0, 1),
+                torch.from_numpy(batch.targets),
+                lengths // STRIDE * STRIDE,
+                torch.from_numpy(batch.target_lengths),
+                zero_infinity=True,  # a text with more characters than frames teaches nothing
+            )
         if not torch.isfinite(loss):
             raise InputError(
                 "the loss is not finite; train with a lower --learning-rate", code="diverged"

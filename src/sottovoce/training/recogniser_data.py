@@ -8,11 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.asr.content import FRAME_RATE
+from sottovoce.asr.ctc import BLANK
 from sottovoce.core.types import Features, IntArray
 
 StoredFeatures = NDArray[np.float16]
 """Frames × values, in half precision: an hour takes 86 MB."""
 
+NO_TARGET = -100
+"""Marks frames that teach nothing, as torch expects it."""
 BUCKET = 40
 """Frames by which lengths are shuffled before batches of similar length are made."""
 MASKED_FRAMES, MASKED_VALUES = 15, 30
@@ -42,6 +46,28 @@ class Batch:
     """Characters of all texts one after the other, as columns of the network's output."""
     target_lengths: IntArray
 
+    def flat_targets(self, frames: int) -> IntArray:
+        """Return a character or blank for each frame as if all characters were equally long.
+
+        Parameters
+        ----------
+        frames : int
+            Frames of the output; those after the end of a recording get :data:`NO_TARGET`.
+
+        Returns
+        -------
+        array of int64
+            Recordings × frames: a character where its stretch begins, then blanks.
+        """
+        flat = np.full((len(self.lengths), frames), NO_TARGET, np.int64)
+        texts = np.split(self.targets, np.cumsum(self.target_lengths)[:-1])
+        for row, length, text in zip(flat, self.lengths, texts, strict=True):
+            size = min(int(length), frames)
+            place = np.arange(size) * len(text) // size
+            begins = np.concatenate(([True], place[1:] != place[:-1]))
+            row[:size] = np.where(begins, text[place], BLANK)
+        return flat
+
 
 class BatchSampler:
     """Draws batches with masks; the same batches for the same seed and epoch.
@@ -52,23 +78,27 @@ class BatchSampler:
         Training speech.
     alphabet : str
         Characters of the texts.
-    batch : int
-        Recordings per batch.
+    seconds : float
+        Speech in a batch, about.
     seed : int
         Of order and masks.
     """
 
     def __init__(
-        self, recordings: Sequence[SpokenText], alphabet: str, batch: int, seed: int
+        self, recordings: Sequence[SpokenText], alphabet: str, seconds: float, seed: int
     ) -> None:
-        self.recordings, self.batch, self.seed = recordings, batch, seed
+        self.recordings, self.seed = recordings, seed
+        self.lengths = np.array([len(recording.features) for recording in recordings])
+        ends = np.cumsum(np.sort(self.lengths))
+        batch = np.ceil(ends / (seconds * FRAME_RATE)).astype(np.int64)
+        self.starts = np.flatnonzero(np.diff(batch, prepend=-1))
         self.columns = {char: column for column, char in enumerate(alphabet, start=1)}
         self.mean, self.deviation = _moments(recordings)
 
     @property
     def batches(self) -> int:
         """Number of batches in an epoch."""
-        return -(-len(self.recordings) // self.batch)
+        return len(self.starts)
 
     def epoch(self, number: int) -> Iterator[Batch]:
         """Generate the batches of one epoch.
@@ -79,12 +109,10 @@ class BatchSampler:
             Number of the epoch, from 0.
         """
         rng = np.random.default_rng([self.seed, number])
-        lengths = np.array([len(recording.features) for recording in self.recordings])
-        order = np.argsort(lengths + rng.uniform(0, BUCKET, len(lengths)), kind="stable")
-        starts = rng.permutation(np.arange(0, len(order), self.batch))
-        for start in starts:
-            chosen = [self.recordings[i] for i in order[start : start + self.batch]]
-            yield self._batch(chosen, rng)
+        order = np.argsort(self.lengths + rng.uniform(0, BUCKET, len(self.lengths)), kind="stable")
+        members = np.split(order, self.starts[1:])
+        for number_of_batch in rng.permutation(len(members)):
+            yield self._batch([self.recordings[i] for i in members[number_of_batch]], rng)
 
     def _batch(self, recordings: Sequence[SpokenText], rng: np.random.Generator) -> Batch:
         features = padded(recordings)

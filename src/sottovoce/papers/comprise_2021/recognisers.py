@@ -28,7 +28,7 @@ from sottovoce.report.retrained import difference_name, retrained_readings
 from sottovoce.speaker.encoders import make_encoder
 from sottovoce.training.recogniser import RecogniserSettings
 
-TESTED = 240
+TESTED = 160
 """Trials that are recognised, at most."""
 ANONYMISER = AnonymiserSpec("xvector")
 """Dense proximity and random gender, as in the document; pitch is changed too."""
@@ -70,7 +70,7 @@ def recogniser_comparison(
         The anonymiser.
     trained : int, optional
         Recordings that recognisers are trained on, at most; default all.
-    tested : int, default 240
+    tested : int, default 160
         Trials that are recognised, at most.
     """
     training = None if data.training is None else SpeechSet.of(data.training)
