@@ -48,7 +48,7 @@ def score_of(text: str, probability: float, model: TwoWords, chosen: DecodingSet
         numbers = model.numbers(words[max(0, place - 2) : place + 1])
         known = float(model.log_probability(*(np.array([number]) for number in numbers))[0])
         unknown = chosen.unknown * len(word) if numbers[-1] == 0 else 0.0
-        total += chosen.weight * (known + unknown) + chosen.word_bonus
+        total += chosen.weight * (known + unknown + chosen.word_bonus)
     return total
 
 
@@ -77,8 +77,8 @@ def test_best_path_merges_repetitions_and_drops_blanks() -> None:
 
 def test_language_model_changes_the_text() -> None:
     logs = np.log(np.array([[0.1, 0.02, 0.86, 0.02], [0.45, 0.01, 0.02, 0.52]], np.float32))
-    plain = BeamDecoder(ALPHABET, TwoWords(), DecodingSettings(weight=1e-9, unknown=0.0))
-    guided = BeamDecoder(ALPHABET, TwoWords(), DecodingSettings(weight=2.0, word_bonus=4.0))
+    plain = BeamDecoder(ALPHABET, TwoWords(), DecodingSettings(weight=1e-9))
+    guided = BeamDecoder(ALPHABET, TwoWords(), DecodingSettings(weight=2.0, word_bonus=2.0))
     assert plain.decode(logs) == "ab"
     assert guided.decode(logs) == "a"
 

@@ -79,11 +79,11 @@ class DecodingSettings(Record):
     """How much the language model counts, and how widely it is searched."""
 
     weight: float = 0.0
-    """Of the logarithm of a word's probability; 0 decodes without a language model."""
-    word_bonus: float = 0.0
-    """Added for each word, since a language model prefers few words."""
-    unknown: float = -1.0
-    """Added for each letter of a word that the language model does not know."""
+    """Of the language model: of ln P of each word and of what is added to it; 0 is without."""
+    word_bonus: float = 6.5
+    """Added to ln P of each word, since a language model prefers few words."""
+    unknown: float = -3.0
+    """Added to ln P for each letter of a word that the language model does not know."""
     beam: int = 12
     """Texts that are kept from frame to frame."""
 
@@ -221,7 +221,7 @@ class BeamDecoder:
             self._scores[numbers] = float(self.model.log_probability(*arrays)[0])
         settings = self.settings
         unknown = len(words[-1]) * settings.unknown if numbers[-1] == self._number("") else 0.0
-        return settings.weight * (self._scores[numbers] + unknown) + settings.word_bonus
+        return settings.weight * (self._scores[numbers] + unknown + settings.word_bonus)
 
     def _number(self, word: str) -> int:
         if word not in self._known:

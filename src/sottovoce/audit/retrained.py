@@ -46,7 +46,7 @@ from sottovoce.training.recogniser import (
 from sottovoce.training.recogniser_data import SpokenText
 
 FEATURES = "encoder of Moonshine tiny, as it ships"
-WEIGHTS = (0.0, 0.3, 0.6)
+WEIGHTS = (0.0, 0.3, 0.5)
 """Weights of the language model that held-out speakers choose from; 0 is without."""
 
 Case = tuple[str, float | None]
@@ -250,7 +250,8 @@ class RecogniserComparison:
                 totals.append(sum(word_errors(r.text, text).total for r, text in pairs))
             return WEIGHTS[int(np.argmin(totals))]
 
-        return self.store.steps.get(_WEIGHT, [card.sha256, self._language_key, WEIGHTS], compute)
+        tried = [DecodingSettings(weight=weight) for weight in WEIGHTS]
+        return self.store.steps.get(_WEIGHT, [card.sha256, self._language_key, tried], compute)
 
     def _decoder(self, head: TrainedHead, weight: float) -> BeamDecoder | None:
         if weight == 0:
@@ -288,7 +289,8 @@ class RecogniserComparison:
             return tuple(results)
 
         texts = [utterance.transcript for utterance in speech.corpus]
-        key = [speech.key, texts, card.sha256, weight, self._language_key, self.settings.lang]
+        decoding = DecodingSettings(weight=weight)
+        key = [speech.key, texts, card.sha256, decoding, self._language_key, self.settings.lang]
         return self.store.steps.get(_RECOGNISED, key, compute)
 
     def _rate(
