@@ -56,7 +56,7 @@ class TaggerCard(TypedDict, total=False):
     licence: str
     lower_case_odds: float
     """How many times the odds of being private count in sentences without capitals; 1 if absent.
-    A tagger that learnt a language from translated text is too sure there that a word is no name."""
+    A tagger that learnt from translated text is too sure there that a word is no name."""
 
 
 @dataclass(frozen=True)
