@@ -183,8 +183,8 @@ def _case() -> AuditFindings:
 def test_the_advice_and_the_loss_are_in_one_sentence(findings: AuditFindings) -> None:
     sentence = decided(findings, attack(findings.rows[1], 0.9, 0.8, 0.95)).sentence
     assert sentence.replace("\u00a0", " ") == (
-        "Do not release: among 20 people an attacker who has the same method and has learnt from "
-        "its output (semi-informed) names the right one for up to 95 % of single recordings, where "
+        "Do not release: among 20 people a semi-informed attacker, who has the same method and has "
+        "learnt from its output, names the right one for up to 95 % of single recordings, where "
         "guessing names 5 %; this study allows 9 % for release to anybody and 20 % for people "
         "bound by a contract; of the words, a speech recogniser gets 8 % wrong, against 5 % before."
     )

@@ -66,17 +66,17 @@ NOT_TESTED = (
         (
             (0.6, 0.7, 0.8),
             True,
-            "Do not release: among 20 people an attacker who has the same method and has learnt "
-            "from its output (semi-informed) names the right one for up to 80 % of single "
-            "recordings, where guessing names 5 %",
+            "Do not release: among 20 people a semi-informed attacker, who has the same method and "
+            "has learnt from its output, names the right one for up to 80 % of single recordings, "
+            "where guessing names 5 %",
             "Nothing should be released.",
             "Audit other anonymisers too: only one was tried",
         ),
         (
             (0.03, 0.05, 0.08),
             True,
-            "Acceptable for release to anybody, by the limit of this study: among 20 people an "
-            "attacker who has the same method and has learnt from its output (semi-informed) names "
+            "Acceptable for release to anybody, by the limit of this study: among 20 people a "
+            "semi-informed attacker, who has the same method and has learnt from its output, names "
             "the right one for up to 8 %",
             "few people are found by the attacks tried here, not that nobody can be found",
             "Audit again when recordings, method or settings change",

@@ -252,7 +252,9 @@ def _risk_clause(risk: Risk | None, limits: ReleaseLimits) -> str:
 def _attacker_in_words(name: str) -> str:
     """Say what an attacker knows; an attacker of a plug-in has its name only."""
     knows = KNOWLEDGE.get(name)
-    return f"the {name} attacker" if knows is None else f"an attacker who {knows} ({name})"
+    if knows is None:
+        return f"the {name} attacker"
+    return f"{'an' if name[0] in 'ai' else 'a'} {name} attacker, who {knows},"
 
 
 def _usefulness_clause(findings: AuditFindings, label: str) -> str:
