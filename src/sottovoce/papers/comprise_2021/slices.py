@@ -124,8 +124,9 @@ def _figure_15(data: PaperData) -> ItemOutput:
         ],
         remarks=[
             "As in the document a slice is the beginning of a recording; one that is shorter stays "
-            f"as it is, so read the mean length. {curves['original'].points[0].slices:,} slices of "
-            "each length; Linkability is the share of slices whose speaker is the first guess.",
+            f"as it is, so read the mean length. {len(study.division.trial.corpus):,} recordings, "
+            "of which those with a silent beginning are left out; Linkability is the share of "
+            "slices whose speaker is the first guess.",
         ],
     )
 
