@@ -287,14 +287,15 @@ def _taggers(study: TaggerStudy) -> Markup:
         f"{', '.join(f'{kind} {count}' for kind, count in entry.counts.items())})"
         for entry in study.words
     )
-    panels = [_repetitions_panel(study)]
+    several = len({check.repetitions for check in study.checks}) > 1
+    panels = [_repetitions_panel(study)] if several else []
     if study.overfitting:
         panels.append(_overfitting_panel(study.overfitting))
     return joined(
         [
             element("p", f"Inserted in “{study.phrase}”: {words}."),
             tagger_table(study.checks, "d-exposure in bits").to_html(),
-            element("div", *panels, class_="figures"),
+            element("div", *panels, class_="figures") if panels else "",
         ]
     )
 
