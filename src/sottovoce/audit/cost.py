@@ -21,7 +21,7 @@ from sottovoce.corpus.trials import read_trials
 from sottovoce.corpus.utterance import Corpus
 from sottovoce.report.formats import counted
 
-ANONYMISING = {"mcadams": 70.0, "voicemask": 16.0, "vtln": 15.0, "xvector": 15.0, "dar": 14.0}
+ANONYMISING = {"mcadams": 150.0, "voicemask": 31.0, "vtln": 15.0, "xvector": 15.0, "dar": 14.0}
 """Seconds of speech anonymised in a second on one core, as measured."""
 
 
@@ -33,14 +33,14 @@ class Rates(Record):
     """By method."""
     anonymising_others: float = 4.0
     """Methods that were not measured."""
-    reading: float = 900.0
-    embedding: float = 45.0
+    reading: float = 2000.0
+    embedding: float = 86.0
     recognising: float = 30.0
     encoding: float = 110.0
     """Features of content."""
     learning: float = 25.0
     """Training of a recogniser, all epochs."""
-    comparing: float = 10.0
+    comparing: float = 24.0
     """Pitch and loudness."""
     rating: float = 0.4
     """Seconds to rate the quality of a recording; at most 24 are rated."""
@@ -71,6 +71,20 @@ class StageCost(Record):
     parallel: bool
     """Whether the workers share it."""
     bytes_written: int = 0
+    parts: int | None = None
+    """Into how many parts it can be divided; None for more than there are workers."""
+
+    def wall_seconds(self, workers: int) -> float:
+        """Return how long it takes.
+
+        Parameters
+        ----------
+        workers : int
+            Cores that work at the same time.
+        """
+        if not self.parallel:
+            return self.cpu_seconds
+        return self.cpu_seconds / min(workers, self.parts or workers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +106,7 @@ class AuditCost(Record):
     @property
     def wall_seconds(self) -> float:
         """Time until the report, with workers of one core each that nothing else slows down."""
-        shared = sum(stage.cpu_seconds for stage in self.stages if stage.parallel)
-        alone = sum(stage.cpu_seconds for stage in self.stages if not stage.parallel)
-        return alone + shared / self.workers
+        return sum(stage.wall_seconds(self.workers) for stage in self.stages)
 
     @property
     def bytes_written(self) -> int:
@@ -215,9 +227,8 @@ def estimate(
             stages.append(StageCost(f"{spec.label}: recognisers", heard + learnt, False))
     attacks = len(study.attacks) + len(study.linkages)
     pairs = 2 * len(study.lengths) * trial.utterances * enrol.speakers
-    stages.append(
-        StageCost("attacking", attacks * (rates.attacking + pairs / rates.pairs), cluster)
-    )
+    attacking = attacks * (rates.attacking + pairs / rates.pairs)
+    stages.append(StageCost("attacking", attacking, cluster, parts=attacks))
     return AuditCost(
         tuple(stages), workers, WORKER_MEMORY, 500_000_000 + utterances * CLIENT_BYTES_PER_UTTERANCE
     )

@@ -44,6 +44,8 @@ RECOUNT = 2.0
 """Seconds after which the threads of the workers are counted again."""
 RESUBMISSIONS = 2
 """How often a group is submitted again after the scheduler has given it up."""
+LARGEST_MESSAGE = 1 << 18
+"""Bytes of a function that are sent with each of its groups, if a file can be had instead."""
 RESTARTING = 3600
 """Seconds that a killed worker of a local cluster may take to start again."""
 DEATHS = 3
@@ -98,7 +100,7 @@ def open_cluster(settings: EngineSettings, tell: Callable[[str], None]) -> Itera
         address = settings.address
         if local:
             address = stack.enter_context(_local_cluster(settings, scratch))
-        engine = DaskEngine(address, scratch)
+        engine = DaskEngine(address, scratch, same_machine=local)
         stack.callback(engine.close)
         tell(engine.introduction())
         yield engine
@@ -173,6 +175,8 @@ class DaskEngine:
         Of the scheduler.
     scratch : Path
         Private folder that the workers can read.
+    same_machine : bool, default False
+        Whether they surely can: large work then goes through it even if it is not private.
 
     Raises
     ------
@@ -182,8 +186,9 @@ class DaskEngine:
 
     remote = True
 
-    def __init__(self, address: str, scratch: Path) -> None:
+    def __init__(self, address: str, scratch: Path, *, same_machine: bool = False) -> None:
         self.address = address
+        self.same_machine = same_machine
         self.scratch = scratch
         self.summary = EngineSummary()
         self._run = uuid.uuid4().hex[:8]
@@ -285,7 +290,8 @@ class DaskEngine:
                 "--engine local",
                 code="not-picklable",
             ) from None
-        file = self.scratch / f"work-{next(self._numbers)}" if private else None
+        in_file = private or (self.same_machine and buffer.tell() > LARGEST_MESSAGE)
+        file = self.scratch / f"work-{next(self._numbers)}" if in_file else None
         try:
             return Payload(buffer.getvalue(), file)
         except OSError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -21,7 +20,7 @@ class StageSummary:
     sent: int = 0
     """Bytes of the items."""
     received: int = 0
-    """Bytes of the results."""
+    """Bytes of the results, about."""
 
 
 @dataclass(slots=True)
@@ -50,12 +49,14 @@ class EngineSummary:
         sent : int
             Bytes of its items.
         """
+        from dask.sizeof import sizeof
+
         stage = self.stages.setdefault(label, StageSummary())
         stage.groups += 1
         stage.cpu += outcome.cpu
         stage.wall += outcome.wall
         stage.sent += sent
-        stage.received += len(pickle.dumps(outcome.results, protocol=5))
+        stage.received += sizeof(outcome.results)
         self.memory = max(self.memory, outcome.memory)
         self.by_worker[outcome.worker] = self.by_worker.get(outcome.worker, 0.0) + outcome.cpu
 
