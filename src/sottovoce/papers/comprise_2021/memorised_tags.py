@@ -28,7 +28,8 @@ EPOCHS = (2, 5, 8)
 QUICK_EPOCHS = (2, 5)
 OVERFITTING = Overfitting(share=0.1, epochs=100, every=5)
 QUICK_OVERFITTING = Overfitting(share=0.25, epochs=30, every=3)
-QUICK_SENTENCES = 2000
+QUICK_SENTENCES = 4000
+"""Fewer sentences of the set that was tried have no ambiguous word for each class."""
 
 
 def tagger_study(data: PaperData) -> TaggerStudy:
