@@ -253,7 +253,7 @@ def test_eight_languages_have_their_words_found_and_their_leak_bound(
         assert language["status"][0].isdigit() and len(language["marks"]) >= 3, name
         assert "not known" in language["leak"] and "At most" not in language["leak"], name
         if name != "multi":  # nothing was measured for its taggers
-            assert re.search(r"worst of any set so far: [\d.]+ %", language["leak"]), name
+            assert re.search(r"worst of any set so far: [\d.]+\s%", language["leak"]), name
 
 
 def test_a_recording_is_masked_where_its_private_words_are(results: dict[str, Any]) -> None:

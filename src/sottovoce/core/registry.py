@@ -6,12 +6,13 @@ A package adds an object with an entry point in the registry's group, e.g.
     my_measure = "my_package:MY_MEASURE"
 
 Entry points are looked up when a name is asked for, so importing a registry imports nothing else,
-and once in a process: a package that is installed later is not seen before the next start.
+and once for each ``sys.path``: a package that is installed later is not seen before the next start.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterator
 from difflib import get_close_matches
 from functools import cache
@@ -24,7 +25,6 @@ from sottovoce.core.errors import UsageError
 T = TypeVar("T")
 
 
-@cache
 def entry_points(group: str) -> tuple[metadata.EntryPoint, ...]:
     """List the entry points of a group in the order of the installed packages.
 
@@ -33,11 +33,13 @@ def entry_points(group: str) -> tuple[metadata.EntryPoint, ...]:
     group : str
         Name of the group.
     """
-    return tuple(_all_entry_points().select(group=group))
+    return _entry_points(group, tuple(sys.path))
 
 
-# reads a file of every installed package, whatever the group
-_all_entry_points = cache(metadata.entry_points)
+@cache
+def _entry_points(group: str, path: tuple[str, ...]) -> tuple[metadata.EntryPoint, ...]:
+    # reads a file of every installed package
+    return tuple(metadata.entry_points(group=group))
 
 
 class Registry(Generic[T]):
