@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sottovoce.core.errors import InputError
 from sottovoce.core.types import RealArray
 
-PIECE = 1 << 14
+PIECE = 1 << 15
 """Scores handled at a time, so that every step on them stays in cache."""
 FACTORS = 512
 """Factors of a product, each at most 2: the product stays far below the largest double."""
@@ -113,7 +113,7 @@ def _nats(piece: RealArray, buffer: NDArray[np.float64]) -> float:
     part = buffer[: len(piece)]
     part[:] = piece
     above = float(np.maximum(part, 0.0).sum())
-    np.exp(np.negative(np.abs(part, out=part), out=part), out=part)
+    np.exp(np.copysign(part, -1.0, out=part), out=part)
     buffer[len(piece) :] = 0.0
     excess = buffer
     while len(excess) > PIECE // FACTORS:

@@ -9,9 +9,9 @@ from sottovoce.core.errors import InputError
 from sottovoce.core.types import RealArray
 from sottovoce.measure.scores import CHUNK, LARGEST, check_finite
 
-PIECE = 1 << 17
+PIECE = 1 << 18
 """Scores handled at a time."""
-BUCKETS = 1 << 17
+BUCKETS = 1 << 18
 """Equal parts of the range of the cuts: few hold a cut, and their counts fit in cache."""
 
 
