@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -105,6 +105,7 @@ def test_nothing_voiced() -> None:
 
 
 @given(contours, st.floats(0, 40))
+@example(voice(100, 0.1), 5e-180)
 def test_smoothing_keeps_voicing_and_mean(f0: Floats, width: float) -> None:
     smooth = smoothed_pitch(f0, width)
     np.testing.assert_array_equal(smooth > 0, f0 > 0)

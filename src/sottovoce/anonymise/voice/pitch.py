@@ -18,6 +18,8 @@ LOWEST, HIGHEST = 50.0, 600.0
 """Range of converted F0 in Hz."""
 MINIMUM_SPREAD = 0.02
 """Smallest standard deviation of log F0 (a third of a semitone): less would be over-amplified."""
+NARROWEST = 0.125
+"""Widths in frames below which a window, cut off at four standard deviations, has one frame."""
 MINIMUM_VOICED = 20
 """Voiced frames from which on a distribution of F0 is used."""
 
@@ -115,7 +117,7 @@ def smoothed_pitch(f0: FloatArray, width: float) -> FloatArray:
     f0 : ndarray of float64, shape (frames,)
         F0 in Hz, 0 where unvoiced.
     width : float
-        Standard deviation of the Gaussian window in frames; 0 changes nothing.
+        Standard deviation of the Gaussian window in frames; less than an eighth changes nothing.
 
     Returns
     -------
@@ -123,7 +125,7 @@ def smoothed_pitch(f0: FloatArray, width: float) -> FloatArray:
         F0 in Hz, 0 where unvoiced.
     """
     voiced = f0 > 0
-    if width <= 0 or not voiced.any():
+    if width < NARROWEST or not voiced.any():
         return f0.copy()
     logs = np.log(f0[voiced])
     contour = np.interp(np.arange(len(f0)), np.flatnonzero(voiced), logs)
