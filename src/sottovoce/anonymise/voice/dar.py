@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Self
 
 import numpy as np
 
@@ -27,7 +26,7 @@ from sottovoce.anonymise.voice.frames import (
     prosody_table,
     stacked,
 )
-from sottovoce.anonymise.voice.method import METHODS, fit_method
+from sottovoce.anonymise.voice.method import METHODS, SpeakerwiseAnonymiser
 from sottovoce.anonymise.voice.pitch import LogPitch, gaussian_pitch, log_pitch
 from sottovoce.anonymise.voice.synthesis import (
     Network,
@@ -48,7 +47,7 @@ QUIET = 1e-6
 """Pieces with a smaller root mean square become silence."""
 
 
-class Dar:
+class Dar(SpeakerwiseAnonymiser[LogPitch]):
     """Convert recordings to the voice of another speaker.
 
     Parameters
@@ -91,6 +90,7 @@ class Dar:
     )
 
     def __init__(self, secret: Secret | None = None, **settings: SettingValue) -> None:
+        super().__init__()
         self.secret = secret or Secret.generate()
         self.settings = self.card.checked(**settings)
         self.network = Network(
@@ -100,18 +100,6 @@ class Dar:
         self.selection = TargetSelection(
             self.settings.word("selection"), len(self.codes), self.secret, self.name
         )
-        self._source_pitch: dict[str, LogPitch] = {}
-
-    def fit(self, corpus: Corpus) -> Self:
-        """Assign targets to all speakers, and learn their pitch.
-
-        Parameters
-        ----------
-        corpus : Corpus
-            All recordings that are going to be anonymised.
-        """
-        fit_method(self, corpus)
-        return self
 
     def begin_fit(self, corpus: Corpus) -> None:
         """Assign targets to all speakers.
@@ -137,19 +125,6 @@ class Dar:
         f0 = [find_f0(audio.astype(np.float64))[0] for audio in recordings]
         return log_pitch(np.concatenate(f0)) if f0 else None
 
-    def accept_speaker(self, speaker: str, learnt: LogPitch | None) -> None:
-        """Keep the pitch of a speaker.
-
-        Parameters
-        ----------
-        speaker : str
-            Id of the speaker.
-        learnt : LogPitch or None
-            None for a speaker without usable recordings.
-        """
-        if learnt is not None:
-            self._source_pitch[speaker] = learnt
-
     def transform(self, audio: Audio, rate: int, *, speaker: str, utterance: str) -> Audio:
         """Return the recording in the voice of its target speaker.
 
@@ -172,7 +147,7 @@ class Dar:
         def change(samples: FloatArray) -> FloatArray:
             if np.sqrt(np.mean(np.square(samples))) < QUIET:
                 return np.zeros(len(samples))
-            return self._convert(samples, target, self._source_pitch.get(speaker))
+            return self._convert(samples, target, self.learnt.get(speaker))
 
         return condition(change, audio, rate)
 
@@ -182,7 +157,7 @@ class Dar:
             **method_record(self.name, self.settings, self.selection.scope),
             "synthesiser_sha256": self.network.sha256,
             "voices": len(self.codes),
-            "speakers_fitted": len(self._source_pitch),
+            "speakers_fitted": len(self.learnt),
         }
 
     def _convert(self, samples: FloatArray, target: int, source: LogPitch | None) -> FloatArray:

@@ -9,9 +9,10 @@ whose instances follow :class:`VoiceAnonymiser`.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, Generic, Protocol, Self, TypeVar, runtime_checkable
 
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.voice.card import MethodCard, SettingValue
@@ -21,6 +22,9 @@ from sottovoce.core.registry import Registry
 from sottovoce.core.types import Audio, FloatArray
 from sottovoce.corpus.audio import load_native
 from sottovoce.corpus.utterance import Corpus, Utterance
+
+L = TypeVar("L")
+"""What a method learns about a speaker."""
 
 
 class VoiceAnonymiser(Protocol):
@@ -168,14 +172,29 @@ def keeps_times(method: VoiceAnonymiser) -> bool:
     return card is not None and {"duration", "rhythm"} <= set(card.keeps)
 
 
-@runtime_checkable
-class SpeakerwiseAnonymiser(VoiceAnonymiser, Protocol):
+class SpeakerwiseAnonymiser(ABC, Generic[L]):
     """A method whose fit learns about each speaker from that speaker's recordings alone.
 
     What is learnt of different speakers can then be learnt at the same time, by
     :func:`fit_method`.
     """
 
+    def __init__(self) -> None:
+        self.learnt: dict[str, L] = {}
+        """What is known about each speaker; nothing of those without usable recordings."""
+
+    def fit(self, corpus: Corpus) -> Self:
+        """Learn about the corpus and about all speakers.
+
+        Parameters
+        ----------
+        corpus : Corpus
+            All recordings that are going to be anonymised.
+        """
+        fit_method(self, corpus)
+        return self
+
+    @abstractmethod
     def begin_fit(self, corpus: Corpus) -> None:
         """Learn what concerns the corpus as a whole, without opening recordings.
 
@@ -185,7 +204,8 @@ class SpeakerwiseAnonymiser(VoiceAnonymiser, Protocol):
             All recordings that are going to be anonymised.
         """
 
-    def learn_speaker(self, speaker: str, utterances: Sequence[Utterance]) -> Any:
+    @abstractmethod
+    def learn_speaker(self, speaker: str, utterances: Sequence[Utterance]) -> L | None:
         """Learn about one speaker without changing the method.
 
         Parameters
@@ -197,20 +217,22 @@ class SpeakerwiseAnonymiser(VoiceAnonymiser, Protocol):
 
         Returns
         -------
-        object
-            Whatever :meth:`accept_speaker` takes.
+        object or None
+            None for a speaker without usable recordings.
         """
 
-    def accept_speaker(self, speaker: str, learnt: Any) -> None:
+    def accept_speaker(self, speaker: str, learnt: L | None) -> None:
         """Keep what was learnt about a speaker.
 
         Parameters
         ----------
         speaker : str
             Id of the speaker.
-        learnt : object
+        learnt : object or None
             What :meth:`learn_speaker` returned.
         """
+        if learnt is not None:
+            self.learnt[speaker] = learnt
 
 
 SpeakerRecordings = tuple[str, Sequence[Utterance]]
@@ -221,7 +243,7 @@ SpeakerRecordings = tuple[str, Sequence[Utterance]]
 class LearnSpeaker:
     """Learns about a speaker, on any worker."""
 
-    method: SpeakerwiseAnonymiser
+    method: SpeakerwiseAnonymiser[Any]
 
     def __call__(self, recordings: SpeakerRecordings) -> Any:
         """Return what is learnt.
@@ -234,12 +256,14 @@ class LearnSpeaker:
         return self.method.learn_speaker(*recordings)
 
 
-def fit_method(method: VoiceAnonymiser, corpus: Corpus, engine: Engine = HERE) -> None:
+def fit_method(
+    method: VoiceAnonymiser | SpeakerwiseAnonymiser[Any], corpus: Corpus, engine: Engine = HERE
+) -> None:
     """Fit a method, its speakers side by side if it learns about each of them separately.
 
     Parameters
     ----------
-    method : VoiceAnonymiser
+    method : VoiceAnonymiser or SpeakerwiseAnonymiser
         The method.
     corpus : Corpus
         All recordings that are going to be anonymised.

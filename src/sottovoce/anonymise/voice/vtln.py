@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Self
 
 import numpy as np
 from scipy.ndimage import uniform_filter1d
@@ -17,7 +16,7 @@ from scipy.ndimage import uniform_filter1d
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.voice.card import MethodCard, Setting, method_record
 from sottovoce.anonymise.voice.conditioning import condition
-from sottovoce.anonymise.voice.method import METHODS, fit_method
+from sottovoce.anonymise.voice.method import METHODS, SpeakerwiseAnonymiser
 from sottovoce.anonymise.voice.pitch import gaussian_pitch, log_pitch
 from sottovoce.anonymise.voice.targets import (
     CLASSES,
@@ -48,7 +47,7 @@ _FINE_WARPS = power(axis(world.BINS), FINE[:, None])
 _GRID_WARPS = power(axis(SHAPE_BINS), GRID[:, None])
 
 
-class Vtln:
+class Vtln(SpeakerwiseAnonymiser[VoiceModel]):
     """Warp spectra class by class towards a target speaker, and take over the target's pitch.
 
     Parameters
@@ -91,24 +90,13 @@ class Vtln:
         selection: str = "rand",
         targets: Path | str | None = None,
     ) -> None:
+        super().__init__()
         self.secret = secret or Secret.generate()
         self.settings = self.card.checked(selection=selection, targets=targets)
         self.targets = _load_targets(self.settings.path("targets"))
         self.selection = TargetSelection(
             self.settings.word("selection"), len(self.targets), self.secret, self.name
         )
-        self._sources: dict[str, VoiceModel] = {}
-
-    def fit(self, corpus: Corpus) -> Self:
-        """Learn the sound classes and the pitch of all speakers, from half a minute of each.
-
-        Parameters
-        ----------
-        corpus : Corpus
-            All recordings that are going to be anonymised.
-        """
-        fit_method(self, corpus)
-        return self
 
     def begin_fit(self, corpus: Corpus) -> None:
         """Assign targets to all speakers.
@@ -132,19 +120,6 @@ class Vtln:
         """
         return voice_model(speaker, utterances)
 
-    def accept_speaker(self, speaker: str, learnt: VoiceModel | None) -> None:
-        """Keep the model of a speaker.
-
-        Parameters
-        ----------
-        speaker : str
-            Id of the speaker.
-        learnt : VoiceModel or None
-            None for a speaker without usable recordings.
-        """
-        if learnt is not None:
-            self._sources[speaker] = learnt
-
     def transform(self, audio: Audio, rate: int, *, speaker: str, utterance: str) -> Audio:
         """Return the recording warped towards its target speaker.
 
@@ -162,7 +137,7 @@ class Vtln:
         ndarray of float32, shape (n,)
             Same length, rate and loudness.
         """
-        source = self._sources.get(speaker)
+        source = self.learnt.get(speaker)
         target = self.targets[self.selection.target(speaker, utterance)]
         return condition(lambda samples: convert(samples, source, target), audio, rate)
 
@@ -178,7 +153,7 @@ class Vtln:
         speaker, utterance : str
             Ids, as for :meth:`transform`.
         """
-        source = self._sources.get(speaker)
+        source = self.learnt.get(speaker)
         target = self.targets[self.selection.target(speaker, utterance)]
         warps: list[FloatArray] = []
 

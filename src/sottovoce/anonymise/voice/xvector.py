@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Self
 
 import numpy as np
 
@@ -30,7 +29,7 @@ from sottovoce.anonymise.voice.frames import (
     prosody_table,
     with_energy_floor,
 )
-from sottovoce.anonymise.voice.method import METHODS, fit_method
+from sottovoce.anonymise.voice.method import METHODS, SpeakerwiseAnonymiser
 from sottovoce.anonymise.voice.pitch import (
     MINIMUM_VOICED,
     gaussian_pitch,
@@ -82,7 +81,7 @@ class Source:
     """Whether the gender was guessed from the voice."""
 
 
-class XVector:
+class XVector(SpeakerwiseAnonymiser[Source]):
     """Synthesise recordings again in the voice of a pseudo-speaker.
 
     Parameters
@@ -194,6 +193,7 @@ class XVector:
     )
 
     def __init__(self, secret: Secret | None = None, **settings: SettingValue) -> None:
+        super().__init__()
         self.secret = secret or Secret.generate()
         self.settings = self.card.checked(**settings)
         self.selection = MemberSelection(
@@ -215,19 +215,7 @@ class XVector:
                 f"not of {self.encoder.card.name!r}; build it again",
                 code="mismatch",
             )
-        self._sources: dict[str, Source] = {}
         self._guessed: set[str] = set()
-
-    def fit(self, corpus: Corpus) -> Self:
-        """Learn mean vector, pitch and gender of each speaker from a minute of recordings.
-
-        Parameters
-        ----------
-        corpus : Corpus
-            All recordings that are going to be anonymised.
-        """
-        fit_method(self, corpus)
-        return self
 
     def begin_fit(self, corpus: Corpus) -> None:
         """Learn which recordings belong to one session, if draws are made for each session.
@@ -264,7 +252,7 @@ class XVector:
         return Source(vector, f0_percentiles(f0) if enough else None, gender, guessed)
 
     def accept_speaker(self, speaker: str, learnt: Source | None) -> None:
-        """Keep what was learnt about a speaker.
+        """Keep what was learnt about a speaker, and whether the gender was guessed.
 
         Parameters
         ----------
@@ -273,10 +261,8 @@ class XVector:
         learnt : Source or None
             None for a speaker without usable recordings.
         """
-        if learnt is None:
-            return
-        self._sources[speaker] = learnt
-        if learnt.guessed:
+        super().accept_speaker(speaker, learnt)
+        if learnt is not None and learnt.guessed:
             self._guessed.add(speaker)
 
     @property
@@ -309,7 +295,7 @@ class XVector:
                 return np.zeros(len(samples))
             f0, _ = find_f0(samples)
             if not voices:  # the first piece of a long recording decides for all pieces
-                source = self._sources.get(speaker) or self._learn(samples, f0, speaker)
+                source = self.learnt.get(speaker) or self._learn(samples, f0, speaker)
                 voices.append((source, self._pseudo_speaker(source, speaker, utterance)))
             return self._synthesise(samples, f0, *voices[0], rng)
 
@@ -321,9 +307,9 @@ class XVector:
             **method_record(self.name, self.settings, self.scope),
             "synthesiser_sha256": self.network.sha256,
             "pool": {"origin": self.pool.card.origin, "speakers": len(self.pool)},
-            "speakers_fitted": len(self._sources),
+            "speakers_fitted": len(self.learnt),
             "speakers_whose_pitch_is_known": sum(
-                source.pitch is not None for source in self._sources.values()
+                source.pitch is not None for source in self.learnt.values()
             ),
             "speakers_whose_gender_was_guessed": len(self._guessed),
         }
