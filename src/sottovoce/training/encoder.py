@@ -6,13 +6,10 @@ The network is trained on some speakers of a corpus and tested on the held-out o
 from __future__ import annotations
 
 import io
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-
-import numpy as np
 
 from sottovoce.core.errors import InputError, MissingExtraError, TooFewError
 from sottovoce.core.files import write_bytes
@@ -21,6 +18,7 @@ from sottovoce.core.types import Progress
 from sottovoce.corpus.utterance import Corpus
 from sottovoce.speaker.encoders import EncoderCard
 from sottovoce.training.checkpoints import Checkpoint
+from sottovoce.training.descent import descend, draw_held_out, scheduled, warm_up
 from sottovoce.training.encoder_data import CropSampler, TrainingSettings
 from sottovoce.training.held_out_test import HeldOutTest
 
@@ -30,8 +28,6 @@ SAVE_EVERY = 50
 """Steps between checkpoints; a run that is killed loses at most so many."""
 MARGIN = 0.2
 """Angular margin of the loss after the warm-up."""
-WARM_UP = 0.1
-"""Share of the steps in which learning rate and margin rise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,9 +73,7 @@ def split_speakers(
             f"{corpora[0].name}: {len(names)} speakers; training an encoder needs {MIN_SPEAKERS} "
             "or more"
         )
-    count = min(max(2, round(held_out * len(names))), len(names) - 2)
-    drawn = np.random.default_rng(seed).permutation(len(names))[:count]
-    apart = {names[i] for i in drawn}
+    apart = draw_held_out(names, share=held_out, seed=seed, least=2)
     return (
         tuple(corpus.select(lambda spoken: spoken.speaker not in apart) for corpus in corpora),
         tuple(corpus.select(lambda spoken: spoken.speaker in apart) for corpus in corpora),
@@ -190,21 +184,13 @@ class _TrainingRun:
         import torch
 
         banks, classes = self.sampler.draw(self.step)
-        rise = min(1.0, (self.step + 1) / max(1, WARM_UP * self.settings.steps))
-        fall = 0.5 * (1 + math.cos(math.pi * self.step / self.settings.steps))
+        steps = self.settings.steps
         for group in self.optimiser.param_groups:
-            group["lr"] = self.settings.learning_rate * rise * fall
+            group["lr"] = self.settings.learning_rate * scheduled(self.step, steps)
         self.network.train()
         vectors = self.network(torch.from_numpy(banks))
-        loss = self.loss(vectors, torch.from_numpy(classes), MARGIN * rise)
-        if not torch.isfinite(loss):
-            raise InputError(
-                "the loss is not finite; train with a lower --learning-rate", code="diverged"
-            )
-        self.optimiser.zero_grad(set_to_none=True)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(self.network.parameters(), 5.0)
-        self.optimiser.step()
+        loss = self.loss(vectors, torch.from_numpy(classes), MARGIN * warm_up(self.step, steps))
+        descend(loss, self.network, self.optimiser)
         self.step += 1
 
     def save(self) -> None:

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sottovoce.core.errors import InputError, UsageError
 from sottovoce.core.files import write_bytes
 from sottovoce.core.records import Record, write_json
 from sottovoce.core.types import Features, StageProgress, Vectors
 from sottovoce.corpus.utterance import Corpus
 from sottovoce.speaker.encoders import EncoderCard, OnnxEncoder, campplus
 from sottovoce.training.checkpoints import Checkpoint, Stateful
+from sottovoce.training.descent import check_ranges, descend, mixed_precision, scheduled
 from sottovoce.training.encoder import check_extra, check_target, split_speakers
 from sottovoce.training.encoder_data import CropSampler
 from sottovoce.training.held_out_test import HeldOutSpeech, HeldOutTest
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
 MARGIN = 0.2
 """Angular margin of the loss."""
-WARM_UP = 0.1
-"""Share of the steps in which the learning rate rises."""
 CROPS_PER_CLASS = 4
 """Crops whose mean vector is the first guess of the weights of a class."""
 TEST_CROPS = 2
@@ -80,12 +78,7 @@ class RetrainingSettings(Record):
             "patience": (1, math.inf),
             "held_out": (0.01, 0.9),
         }
-        for name, (low, high) in limits.items():
-            if not low <= getattr(self, name) <= high:
-                raise UsageError(
-                    f"{name} {getattr(self, name):g}: must be between {low:g} and {high:g}",
-                    code="out-of-range",
-                )
+        check_ranges(self, limits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,18 +276,11 @@ class _RetrainingRun:
 
         self._set_learning_rates()
         banks, classes = self.sampler.draw(self.step)
-        vectors = self.network(torch.from_numpy(banks).to(self.device))
-        loss = self.loss(vectors, torch.from_numpy(classes).to(self.device), MARGIN)
-        if not torch.isfinite(loss):
-            raise InputError(
-                "the loss is not finite; train with a lower learning rate", code="diverged"
-            )
-        self.optimiser.zero_grad(set_to_none=True)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(self.network.parameters(), 5.0)
-        self.optimiser.step()
+        with mixed_precision(self.device.type):
+            vectors = self.network(torch.from_numpy(banks).to(self.device))
+        loss = self.loss(vectors.float(), torch.from_numpy(classes).to(self.device), MARGIN)
+        self.losses.append(descend(loss, self.network, self.optimiser))
         self.step += 1
-        self.losses.append(float(loss.detach()))
         if self.step % self.settings.test_every == 0 or self.step == self.settings.steps:
             self._test()
 
@@ -318,10 +304,9 @@ class _RetrainingRun:
         ]
 
     def _set_learning_rates(self) -> None:
-        rise = min(1.0, (self.step + 1) / max(1, WARM_UP * self.settings.steps))
-        fall = 0.5 * (1 + math.cos(math.pi * self.step / self.settings.steps))
+        rate = self.settings.learning_rate * scheduled(self.step, self.settings.steps)
         for group in self.optimiser.param_groups:
-            group["lr"] = self.settings.learning_rate * rise * fall * group["speed"]
+            group["lr"] = rate * group["speed"]
 
     def _guess_class_weights(self) -> None:
         """Begin with the mean vector of some crops of each class, instead of random weights.

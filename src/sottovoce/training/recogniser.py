@@ -19,13 +19,14 @@ import numpy as np
 
 from sottovoce.asr.ctc import alphabet_of, best_path
 from sottovoce.asr.trained import RecogniserCard
-from sottovoce.core.errors import InputError, TooFewError, UsageError
+from sottovoce.core.errors import TooFewError
 from sottovoce.core.files import write_bytes
 from sottovoce.core.onnx_networks import checked_sha256
 from sottovoce.core.records import Record, write_json
 from sottovoce.core.types import StageProgress
 from sottovoce.measure.utility import WordErrors, word_errors
 from sottovoce.training.checkpoints import Checkpoint, Stateful
+from sottovoce.training.descent import check_ranges, descend, draw_held_out, scheduled
 from sottovoce.training.encoder import check_extra, check_target
 from sottovoce.training.recogniser_data import NO_TARGET, Batch, BatchSampler, SpokenText
 
@@ -39,8 +40,6 @@ MIN_MINUTES = 1.0
 FRAMES_PER_MINUTE = 2500
 FLAT_EPOCHS = 2
 """First epochs, in which characters are taken as equally long; CTC alone begins slowly."""
-WARM_UP = 0.1
-"""Share of the steps in which the learning rate rises."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +71,7 @@ class RecogniserSettings(Record):
             "learning_rate": (1e-8, 1),
             "held_out": (0.01, 0.9),
         }
-        for name, (low, high) in limits.items():
-            if not low <= getattr(self, name) <= high:
-                raise UsageError(
-                    f"{name} {getattr(self, name):g}: must be between {low:g} and {high:g}",
-                    code="out-of-range",
-                )
+        check_ranges(self, limits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +130,7 @@ def split_held_out(
             f"{source}: {len(names)} speakers with transcripts; training a recogniser needs "
             f"{MIN_SPEAKERS} or more"
         )
-    count = min(max(1, round(share * len(names))), len(names) - 2)
-    apart = {names[i] for i in np.random.default_rng(seed).permutation(len(names))[:count]}
+    apart = draw_held_out(names, share=share, seed=seed, least=1)
     train = [recording for recording in recordings if recording.speaker not in apart]
     held_out = [recording for recording in recordings if recording.speaker in apart]
     minutes = sum(len(recording.features) for recording in train) / FRAMES_PER_MINUTE
@@ -346,22 +339,12 @@ class _Run:
                 torch.from_numpy(batch.target_lengths),
                 zero_infinity=True,  # a text with more characters than frames teaches nothing
             )
-        if not torch.isfinite(loss):
-            raise InputError(
-                "the loss is not finite; train with a lower --learning-rate", code="diverged"
-            )
-        self.optimiser.zero_grad(set_to_none=True)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(self.network.parameters(), 5.0)
-        self.optimiser.step()
-        return float(loss.detach())
+        return descend(loss, self.network, self.optimiser)
 
     def _set_learning_rate(self, step: int) -> None:
         steps = self.settings.epochs * self.sampler.batches
-        rise = min(1.0, (step + 1) / max(1, WARM_UP * steps))
-        fall = 0.5 * (1 + math.cos(math.pi * step / steps))
         for group in self.optimiser.param_groups:
-            group["lr"] = self.settings.learning_rate * rise * fall
+            group["lr"] = self.settings.learning_rate * scheduled(step, steps)
 
     def _held_out_wer(self) -> float:
         """Word error rate of held-out speakers without a language model."""

@@ -16,6 +16,7 @@ from sottovoce.anonymise.voice.frames import ENVELOPE, PERIOD, SPLIT
 from sottovoce.core.errors import InputError, TooFewError
 from sottovoce.core.files import write_text
 from sottovoce.core.types import Features, Progress
+from sottovoce.training.descent import mixed_precision
 from sottovoce.training.synthesiser_data import Version
 from sottovoce.training.synthesiser_networks import (
     AcousticNetwork,
@@ -223,7 +224,7 @@ class Trainer:
         batch = segments.draw(rng, one_voice=self.objective.one_voice)
         self._set_learning_rate()
         self.network.train()
-        with torch.autocast("cpu", torch.bfloat16):
+        with mixed_precision():
             losses = self.objective.losses(batch, self.step, self.steps)
         self.optimiser.zero_grad()
         torch.stack(list(losses.values())).sum().backward()
