@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,9 @@ from numpy.typing import NDArray
 from sottovoce.core.errors import InputError
 from sottovoce.measure import Scores, Tally, counting, measure_scores
 from sottovoce.measure.counting import make_cuts, make_edges
+from sottovoce.measure.score_stream import ScoreStream
 from sottovoce.measure.scores import CHUNK
+from sottovoce.measure.tally import CountScores
 
 Floats = NDArray[np.floating[Any]]
 
@@ -225,3 +228,15 @@ def test_costs_are_the_sums_cllr_averages() -> None:
     assert mated.total == pytest.approx(1 + np.log2(1 + np.exp(-1)))
     assert mated.squares == pytest.approx(1 + np.log2(1 + np.exp(-1)) ** 2)
     assert nonmated.total == pytest.approx(np.log2(1 + np.exp(-2)))
+
+
+@pytest.mark.parametrize(
+    ("count", "kind"), [(255, np.uint8), (256, np.uint16), (65_536, np.uint32)]
+)
+def test_counts_are_sent_in_the_smallest_type_and_add_up(count: int, kind: type) -> None:
+    count_scores = CountScores(np.array([0.0, 1.0]), costs=False, squares=False)
+    cells, _ = count_scores([np.full(count, 0.5, np.float32)])
+    assert cells.dtype == kind and cells.tolist() == [0, 0, count, 0, 0]
+    parts = [partial(iter, [np.full(count, 0.5, np.float32)]) for _ in range(3)]
+    stream = ScoreStream("a", "a", np.array([0.0, 1.0]), 3 * count, parts, lambda: None)
+    assert Tally.of(stream).nonmated.tolist() == [0, 0, 3 * count, 0, 0]

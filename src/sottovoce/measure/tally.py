@@ -299,27 +299,45 @@ class CountScores:
     costs: bool
     squares: bool
 
-    def __call__(self, chunks: Iterable[RealArray]) -> tuple[NDArray[np.int64], Cost]:
+    def __call__(self, chunks: Iterable[RealArray]) -> tuple[NDArray[np.integer], Cost]:
         """Return the counts in each cell, and the sum of the costs.
 
         Parameters
         ----------
         chunks : iterable of array
             The scores.
+
+        Returns
+        -------
+        counts : array of integers
+            In the smallest type that holds them, because workers send them to the client.
+        cost : Cost
+            Sum over all scores.
         """
         price = partial(cost, squares=self.squares) if self.costs else _no_cost
-        return _count_chunks(self.cuts, chunks, price)
+        cells, total = _count_chunks(self.cuts, chunks, price)
+        return _in_smallest_type(cells), total
 
 
 def _count_source(source: ScoreSource, count: CountScores) -> tuple[NDArray[np.int64], Cost]:
     """Count all non-mated scores, part by part where they are in parts."""
-    if not isinstance(source, ScoreStream):
-        return count(source.nonmated_chunks())
     cells, total = np.zeros(2 * len(count.cuts) + 1, np.int64), Cost(0.0, 0.0)
-    for part_cells, part_cost in source.map_parts(count):
+    parts: Iterable[tuple[NDArray[np.integer], Cost]] = (
+        source.map_parts(count)
+        if isinstance(source, ScoreStream)
+        else [count(source.nonmated_chunks())]
+    )
+    for part_cells, part_cost in parts:
         cells += part_cells
         total += part_cost
     return cells, total
+
+
+def _in_smallest_type(counts: NDArray[np.int64]) -> NDArray[np.integer]:
+    """Counts as unsigned integers of one, two or four bytes, or unchanged if there are larger."""
+    largest = counts.max(initial=0)
+    kinds = (kind for kind in (np.uint8, np.uint16, np.uint32) if largest <= np.iinfo(kind).max)
+    return counts.astype(next(kinds, np.int64), copy=False)
 
 
 def _count_chunks(
