@@ -18,8 +18,8 @@ pytest.importorskip("distributed")
 
 import engine_work
 
-from sottovoce.core import cluster, remote_work
-from sottovoce.core.cluster import DaskEngine
+from sottovoce.core import dask_engine, remote_work
+from sottovoce.core.dask_engine import DaskEngine
 from sottovoce.core.engine import Engine, LocalEngine, SharedArray, open_engine
 from sottovoce.core.errors import InputError, UsageError
 from sottovoce.core.remote_work import Failure, Payload, Task, check_versions, installed_versions
@@ -70,7 +70,7 @@ def test_items_are_drawn_only_as_fast_as_results_are_taken(dask: DaskEngine) -> 
 
     results = dask.map(engine_work.square, items(), label="testing")
     assert next(results) == (0, 0)
-    assert len(drawn) <= cluster.IN_FLIGHT * 2 + 1
+    assert len(drawn) <= dask_engine.IN_FLIGHT * 2 + 1
     results.close()  # type: ignore[attr-defined]
 
 
@@ -151,7 +151,7 @@ def test_unknown_engines_are_refused(name: str) -> None:
 
 
 def test_a_scheduler_that_does_not_answer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(cluster, "CONNECTING", 0.0)
+    monkeypatch.setattr(dask_engine, "CONNECTING", 0.0)
     with (
         raises_code("engine-unreachable", InputError),
         open_engine("tcp://127.0.0.1:9", scratch=tmp_path),

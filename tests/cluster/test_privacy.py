@@ -23,7 +23,7 @@ pytest.importorskip("distributed")
 from sottovoce.anonymise.keys import Secret
 from sottovoce.anonymise.voice import make_method
 from sottovoce.anonymise.voice.corpus import anonymise_corpus
-from sottovoce.core.cluster import DaskEngine
+from sottovoce.core.dask_engine import DaskEngine
 from sottovoce.core.engine import open_engine
 from sottovoce.core.errors import InputError
 from sottovoce.corpus import open_corpus

@@ -94,7 +94,7 @@ def engine_workers(engine: str, jobs: int) -> int:
     """
     if not engine.startswith(SCHEMES):
         return jobs
-    from sottovoce.core.cluster import DaskEngine
+    from sottovoce.core.dask_engine import DaskEngine
 
     with open_engine(engine) as opened:
         return opened.threads() if isinstance(opened, DaskEngine) else jobs
