@@ -284,7 +284,13 @@ class DaskEngine:
         deadline = time.monotonic() + patience
         while True:
             try:
-                return Client(self.address, timeout=5, set_as_default=False, name="sottovoce")
+                return Client(
+                    self.address,
+                    timeout=5,
+                    set_as_default=False,
+                    name="sottovoce",
+                    direct_to_workers=self.same_machine,  # else results are copied once more
+                )
             except (OSError, TimeoutError, ValueError) as error:
                 if time.monotonic() > deadline or isinstance(error, ValueError):
                     raise InputError(

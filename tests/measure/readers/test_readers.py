@@ -1157,3 +1157,20 @@ def test_speakers_of_a_table_make_intervals_by_speaker(tmp_path: Path) -> None:
     one, other = (measure_scores(s, replicates=25).to_dict() for s in (found, expected))
     assert one["interval"]["unit"] == "speaker"
     assert one == {**other, "name": "set"}
+
+
+@pytest.mark.parametrize("wrong", [None, "maybe"])
+def test_labels_in_the_middle_of_a_shard_are_found(
+    wrong: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(IN_MEMORY, 1)
+    monkeypatch.setattr("sottovoce.measure.readers.parquet.END_ROWS", 1)
+    labels = ["mated", "target", "1", "nontarget", "0", "nonmated"] * 2
+    frame = pl.DataFrame({"score": np.arange(12.0), "label": sorted(labels)})
+    frame.write_parquet(tmp_path / "good.parquet", row_group_size=2)
+    source = read_scores(tmp_path / "good.parquet")
+    assert len(source.mated) == source.n_nonmated == 6
+    labels[5] = wrong  # type: ignore[call-overload]
+    frame.with_columns(label=pl.Series(labels)).write_parquet(tmp_path / "bad.parquet")
+    with raises_code("bad-label", InputError):
+        read_scores(tmp_path / "bad.parquet")

@@ -30,6 +30,9 @@ PART_ROWS = 1 << 22
 """Rows of a part of a file that is counted by itself; fixed, so that sums are the same on any
 engine."""
 
+END_ROWS = 1000
+"""First and last rows of a shard that are looked at for spellings of labels."""
+
 Label = str | int | bool
 """A spelling of mated or nonmated."""
 
@@ -220,18 +223,8 @@ def _refuse_bad_scores(path: Path, frame: pl.LazyFrame) -> None:
 def _spellings(
     path: Path, files: list[Path], frame: pl.LazyFrame
 ) -> tuple[tuple[Label, ...], tuple[Label, ...]]:
-    """How mated and how non-mated rows are labelled.
-
-    The first rows of each shard tell the spelling of the labels; asking for any other label is
-    nearly free, because the reader skips row groups whose statistics rule one out.
-    """
-    label = pl.col("label")
-    heads = [scan_file(file).select("label").head(1000).collect() for file in files]
-    seen = pl.concat(heads).unique()
-    other = label.is_null() | ~label.is_in(seen["label"].drop_nulls().to_list())
-    others = frame.filter(other).select("label").unique()
-    kinds = pl.concat([seen, others.collect(engine="streaming")])
-    kinds = kinds.with_columns(mated_label().alias("mated"))
+    """How mated and how non-mated rows are labelled."""
+    kinds = _distinct_labels(files, frame).with_columns(mated_label().alias("mated"))
     unknown = kinds.filter(pl.col("mated").is_null())["label"].to_list()
     if unknown:
         raise InputError(
@@ -247,3 +240,27 @@ def _spellings(
             )
         sides.append(tuple(spellings))
     return sides[0], sides[1]
+
+
+def _distinct_labels(files: list[Path], frame: pl.LazyFrame) -> pl.DataFrame:
+    """All labels that occur, or some of them with the first that is neither mated nor nonmated.
+
+    The first and last rows of each shard tell most spellings. Asking for any other label is nearly
+    free, because the reader skips row groups whose statistics rule one out; each one that is found
+    is left out of the next search.
+    """
+    label = pl.col("label")
+    ends = [end for file in files for end in _ends(scan_file(file).select("label"))]
+    seen = pl.concat(ends).unique()
+    while True:
+        known = seen.filter(mated_label().is_not_null())["label"].to_list()
+        other = label.is_null() | ~label.is_in(known)
+        found = frame.filter(other).select("label").head(1).collect(engine="streaming")
+        seen = pl.concat([seen, found]).unique()
+        if not len(found) or found.select(mated_label().is_null()).to_series().any():
+            return seen
+
+
+def _ends(rows: pl.LazyFrame) -> Iterator[pl.DataFrame]:
+    yield rows.head(END_ROWS).collect()
+    yield rows.tail(END_ROWS).collect()
