@@ -5,7 +5,8 @@
 
 Every attacker links with ``best``, ``fused`` and ``strongest``, and those that train on anonymised
 speech also with ``retrained`` and, where the method has an inverse, ``undone``. ``strongest``
-retrains encoders too; ``--frozen`` runs nothing but the encoder as it is, linked with ``best``.
+retrains encoders too, unless ``--no-retraining`` hides PyTorch; ``--frozen`` runs nothing but the
+encoder as it is, linked with ``best``.
 Several runs may share one folder: they share anonymised speech, embeddings and encoders, and each
 writes its findings to its own file.
 """
@@ -13,6 +14,7 @@ writes its findings to its own file.
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from pathlib import Path
 
@@ -26,18 +28,19 @@ ANONYMISED_TRAINERS = ("semi-informed", "informed")
 LINKAGES = ("best", "fused", "strongest")
 
 
-def attackers(method: str, *, frozen: bool) -> list[dict[str, str]]:
+def attackers(method: str, *, frozen: bool, retraining: bool) -> list[dict[str, str]]:
     """The attackers of a study, with their settings."""
     names = (*ORIGINAL_TRAINERS, *ANONYMISED_TRAINERS)
     linkages = LINKAGES[:1] if frozen else LINKAGES
     entries = [{"name": name, "linkage": linkage} for name in names for linkage in linkages]
-    encoders = [] if frozen else ["retrained"]
-    if encoders and METHODS[method].card.inverse:
+    encoders = ["retrained"] if retraining else []
+    if METHODS[method].card.inverse:
         encoders.append("undone")
     return entries + [
         {"name": name, "encoder": encoder, "linkage": "best"}
         for name in ANONYMISED_TRAINERS
         for encoder in encoders
+        if not frozen
     ]
 
 
@@ -49,7 +52,9 @@ def make_study(options: argparse.Namespace) -> Study:
             "corpus": str(options.corpus),
             "train": str(options.train),
             "anonymisers": [options.method],
-            "attackers": attackers(options.method, frozen=options.frozen),
+            "attackers": attackers(
+                options.method, frozen=options.frozen, retraining=options.retraining
+            ),
             "lengths": [1],
             "seed": options.seed,
             "utility": {"utterances": 240},
@@ -81,6 +86,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--frozen", action="store_true", help="only the encoder as it is, linked with best"
     )
+    parser.add_argument(
+        "--no-retraining", dest="retraining", action="store_false", help="encoders stay as they are"
+    )
     parser.add_argument("--seed", type=int, default=0, help="of all draws")
     return parser.parse_args()
 
@@ -88,6 +96,8 @@ def arguments() -> argparse.Namespace:
 def main() -> None:
     """Run one study and write its findings."""
     options = arguments()
+    if not options.retraining:
+        sys.modules["torch"] = None  # type: ignore[assignment]  # as if it were not installed
     findings = run_audit(make_study(options), options.out, jobs=1, audio=False, progress=StageLog())
     options.findings.parent.mkdir(parents=True, exist_ok=True)
     write_json(options.findings, findings)
