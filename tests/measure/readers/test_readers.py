@@ -1165,12 +1165,12 @@ def test_labels_in_the_middle_of_a_shard_are_found(
 ) -> None:
     monkeypatch.setattr(IN_MEMORY, 1)
     monkeypatch.setattr("sottovoce.measure.readers.parquet.END_ROWS", 1)
-    labels = ["mated", "target", "1", "nontarget", "0", "nonmated"] * 2
-    frame = pl.DataFrame({"score": np.arange(12.0), "label": sorted(labels)})
+    labels = sorted(["mated", "target", "1", "nontarget", "0", "nonmated"] * 2)
+    frame = pl.DataFrame({"score": np.arange(12.0), "label": labels})
     frame.write_parquet(tmp_path / "good.parquet", row_group_size=2)
     source = read_scores(tmp_path / "good.parquet")
     assert len(source.mated) == source.n_nonmated == 6
-    labels[5] = wrong  # type: ignore[call-overload]
-    frame.with_columns(label=pl.Series(labels)).write_parquet(tmp_path / "bad.parquet")
+    changed = pl.Series([*labels[:5], wrong, *labels[6:]])
+    frame.with_columns(label=changed).write_parquet(tmp_path / "bad.parquet")
     with raises_code("bad-label", InputError):
         read_scores(tmp_path / "bad.parquet")
