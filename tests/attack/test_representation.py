@@ -26,12 +26,18 @@ from sottovoce.attack.representation import (
     encoder_name,
     prepare_candidates,
 )
+from sottovoce.attack.score import score_all
 from sottovoce.attack.speech import AnonymiserSpec, SpeechCache, SpeechSet, operators_secret
-from sottovoce.attack.techniques import Candidates, choose, try_all
-from sottovoce.attack.training import Judging, LinkageTrainer, _folds
-from sottovoce.findings import RepresentationDescription, UnavailableRepresentation
+from sottovoce.attack.techniques import Attempt, Candidates, choose, try_all
+from sottovoce.attack.training import Judging, LinkageTrainer, TrainedLinkage, _folds
+from sottovoce.findings import (
+    LinkageTraining,
+    RepresentationDescription,
+    UnavailableRepresentation,
+)
 from sottovoce.speaker.embeddings import Embeddings
 from sottovoce.speaker.encoders import Encoder
+from sottovoce.speaker.linkage_functions import Cosine
 
 SEMI = ATTACKERS["semi-informed"]
 
@@ -217,3 +223,23 @@ def test_words_for_encoders(registered: list[TrainingSpeech]) -> None:
         check_encoder_word(word)
     with raises_code("unknown-name"):
         check_encoder_word("campplu")
+
+
+@pytest.mark.parametrize(("behind", "chosen"), [(0.06, "joint"), (0.07, "single")])
+def test_what_joins_all_representations_is_taken_unless_it_is_clearly_worse(
+    behind: float, chosen: str, sets: EmbeddingSets
+) -> None:
+    """One of 16 held-out speakers makes up 6.25 % of the errors."""
+    linked = candidates(sets).speech[0]
+    judges = len(linked.train.names)
+    assert judges == 16
+
+    def attempt(name: str, rate: float) -> Attempt:
+        record = LinkageTraining(name, {}, judges, len(linked.train), rate, rate)
+        trained = TrainedLinkage(Cosine(None), record, (rate, 0.0))
+        table = score_all(linked.enrol, linked.trial, Cosine(None))
+        return Attempt(replace(linked, joint=name == "joint"), trained, table, 0.0)
+
+    attempts = [attempt("single", 0.1), attempt("other", 0.13), attempt("joint", 0.1 + behind)]
+    assert choose(attempts, "strongest").trained.name == chosen
+    assert choose(attempts, "single").trained.name == "single"

@@ -32,6 +32,8 @@ class LinkedSpeech:
     enrol: Embeddings
     trial: Embeddings
     train: Embeddings
+    joint: bool = False
+    """Whether vectors have a block for each other representation of the voice."""
 
     @property
     def draws(self) -> int:

@@ -8,7 +8,7 @@ encoder, or says why this attacker does not have it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sottovoce.anonymise.voice import METHODS, make_method
 from sottovoce.anonymise.voice.method import InvertibleAnonymiser
@@ -34,6 +34,7 @@ from sottovoce.findings import (
     RepresentationDescription,
     UnavailableRepresentation,
 )
+from sottovoce.speaker.concatenation import ConcatenatedEncoder
 from sottovoce.speaker.encoders import ENCODERS, Encoder, WithoutPauses, make_encoder
 from sottovoce.speaker.linkage import LINKAGES
 from sottovoce.training.encoder import check_extra
@@ -248,7 +249,7 @@ def prepare_candidates(
     fused = settings.linkage in LINKAGES and LINKAGES[settings.linkage].for_blocks
     evidence = _evidence(inputs) if fused or settings.linkage == STRONGEST else None
     training: TrainingSpeech | None = None
-    speech, unavailable = [], []
+    speech, unavailable, encoders = [], [], dict[str, Encoder]()
     for name in names:
         encoder: Encoder | Unavailable = cache.encoder
         if name != FROZEN:
@@ -257,6 +258,7 @@ def prepare_candidates(
         if isinstance(encoder, Unavailable):
             unavailable.append(UnavailableRepresentation(name, encoder.reason))
             continue
+        encoders[name] = encoder
         if name == FROZEN and not fused:
             speech.append(_frozen(sets, attacker, settings, cache))
         elif not fused:
@@ -265,6 +267,11 @@ def prepare_candidates(
             joined, label = with_evidence(encoder, evidence), f"{name}{WITH_EVIDENCE}"
             if fused or len(joined.parts) > 1:
                 speech.append(_linked(label, joined, inputs, attacker, settings, cache))
+    distinct = {encoder.card.name: encoder for encoder in encoders.values()}
+    if len(distinct) > 1:
+        joined = ConcatenatedEncoder(list(distinct.values()))
+        linked = _linked("+".join(encoders), joined, inputs, attacker, settings, cache)
+        speech.append(replace(linked, joint=True))
     missing = {} if evidence is None else evidence.missing
     unavailable += [UnavailableRepresentation(*entry) for entry in missing.items()]
     if not speech:

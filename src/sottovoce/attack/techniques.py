@@ -133,6 +133,10 @@ def _trained(
 def choose(attempts: Sequence[Attempt], linkage: str) -> Attempt:
     """Return the attempt that does best on held-out training speakers.
 
+    A technique that joins all representations is taken if its EER on them is not worse than the
+    best by more than the share of one of these speakers: so small a difference may be due to one
+    of them, and what rests on all representations depends least on such luck.
+
     Parameters
     ----------
     attempts : sequence of Attempt
@@ -142,7 +146,22 @@ def choose(attempts: Sequence[Attempt], linkage: str) -> Attempt:
         :data:`~sottovoce.attack.training.CHOSEN`.
     """
     allowed = [a for a in attempts if linkage in CHOSEN or a.trained.name == linkage]
-    return min(allowed, key=lambda attempt: attempt.trained.merit)
+    best = min(allowed, key=lambda attempt: attempt.trained.merit)
+    limit = _held_out_eer(best) + 1 / max(1, _judges(attempts))
+    joint = [a for a in allowed if a.linked.joint and _held_out_eer(a) <= limit]
+    return min(joint or [best], key=lambda attempt: attempt.trained.merit)
+
+
+def _held_out_eer(attempt: Attempt) -> float:
+    """EER on held-out training speakers; infinite where there are too few."""
+    rate = attempt.trained.record.held_out_eer
+    return math.inf if rate is None else rate
+
+
+def _judges(attempts: Sequence[Attempt]) -> int:
+    """How many training speakers no encoder was trained on."""
+    seen = {name for attempt in attempts for name in attempt.linked.representation.trained_on}
+    return len(set(attempts[0].linked.train.names.tolist()) - seen)
 
 
 def link(
