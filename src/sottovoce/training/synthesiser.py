@@ -9,7 +9,9 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import onnx
 import torch
+from onnx import helper, numpy_helper
 from torch import Tensor, nn
 
 from sottovoce.anonymise.voice.frames import ENVELOPE, PERIOD, SPLIT
@@ -36,6 +38,8 @@ WARM_UP = 200
 """Steps over which the learning rate rises."""
 AVERAGE = 0.998
 """Decay of the averaged weights."""
+LARGE_WEIGHT = 1000
+"""Values from which a weight is stored in half precision."""
 SAVE_EVERY = 250
 """Steps between two checkpoints."""
 NETWORKS: dict[str, type[SynthesisNetwork]] = {
@@ -349,7 +353,7 @@ def export_onnx(
     examples: dict[str, Tensor],
     time_axes: dict[str, int],
 ) -> None:
-    """Write a network as ONNX file atomically.
+    """Write a network as ONNX file atomically; weights are stored in half precision.
 
     Parameters
     ----------
@@ -375,4 +379,29 @@ def export_onnx(
             opset_version=17,
             dynamo=False,
         )
+    store_in_half_precision(temporary)
     os.replace(temporary, path)
+
+
+def store_in_half_precision(path: Path) -> None:
+    """Halve the size of an ONNX file: large weights are stored as float16 and cast when loaded.
+
+    Parameters
+    ----------
+    path : Path
+        The file, which is changed. Whatever is computed stays in single precision.
+    """
+    model = onnx.load(path)
+    graph, casts = model.graph, []
+    for weight in graph.initializer:
+        values = numpy_helper.to_array(weight)
+        if values.dtype == np.float32 and values.size > LARGE_WEIGHT:
+            half = numpy_helper.from_array(values.astype(np.float16), f"{weight.name}.half")
+            casts.append(
+                helper.make_node("Cast", [half.name], [weight.name], to=onnx.TensorProto.FLOAT)
+            )
+            weight.CopyFrom(half)
+    nodes = [*casts, *graph.node]
+    del graph.node[:]
+    graph.node.extend(nodes)
+    onnx.save(model, path)

@@ -114,13 +114,13 @@ class AcousticNetwork(SynthesisNetwork):
     ----------
     statistics : mapping of str to ndarray
         Statistics of the training data.
-    width : int, default 288
+    width : int, default 384
         Number of inner channels.
     """
 
     inputs = ("content", "prosody", "speaker", "coded", "detail")
 
-    def __init__(self, statistics: Mapping[str, Features], width: int = 288) -> None:
+    def __init__(self, statistics: Mapping[str, Features], width: int = 384) -> None:
         super().__init__(statistics)
         size, condition = self.reduction.shape[1], 128
         self.voice = nn.Sequential(
