@@ -26,12 +26,12 @@ def test_a_tagger_is_not_tested_on_what_it_was_trained_on(tmp_path: Path) -> Non
     assert trained == ["germeval14/de.test.conll.xz"]
     write(tmp_path, "germeval14/de.test.conll.xz")
     test = tmp_path / "germeval14/de.test.conll.xz"
-    assert texts._unseen(test, tagger) is None
+    assert texts._unseen(test, [tagger]) is None
     write(tmp_path, "germeval14/de.dev.conll.xz")
-    assert texts._unseen(test, tagger) == tmp_path / "germeval14/de.dev.conll.xz"
+    assert texts._unseen(test, [tagger]) == tmp_path / "germeval14/de.dev.conll.xz"
     write(tmp_path, "other/de.test.conll")
     other = tmp_path / "other/de.test.conll"
-    assert texts._unseen(other, tagger) == other
+    assert texts._unseen(other, [tagger]) == other
 
 
 def test_taggers_are_measured_on_files_of_the_user(tmp_path: Path) -> None:

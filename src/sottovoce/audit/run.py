@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from sottovoce.anonymise.voice.kept_analyses import keep_analyses
 from sottovoce.attack import EmbeddingSets
 from sottovoce.attack.inputs import (
     AttackInputs,
@@ -110,6 +111,7 @@ def run_audit(
     check_audit_folder(folder)
     with ExitStack() as stack:
         stack.enter_context(locked(folder))
+        stack.enter_context(keep_analyses())
         show = progress or (lambda stage, done, total: None)
         if engine is None:
             engine = stack.enter_context(open_engine(study.engine, jobs=jobs))

@@ -224,6 +224,7 @@ def command(
     are trained on are never attacked. With --from text, OUT/traits.json has how well attributes
     are inferred from transcripts.
     """
+    from sottovoce.anonymise.voice.kept_analyses import keep_analyses
     from sottovoce.attack import ATTACKERS, AttackSettings
     from sottovoce.attack.representation import REPRESENTATIONS, encoder_name
     from sottovoce.attack.run import run_attacks
@@ -259,7 +260,11 @@ def command(
     spec = _attackers_anonymiser(anonymised, anonymiser, settings)
     inputs = _inputs(original, anonymised, train, trials, spec, similar, prepared, seed, map_path)
     _check_attributes(attributes, inputs.trial.corpus)
-    with engine_of(engine, jobs, worker_memory, scratch) as opened, stage_bar() as progress:
+    with (
+        engine_of(engine, jobs, worker_memory, scratch) as opened,
+        stage_bar() as progress,
+        keep_analyses(),
+    ):
         network = make_encoder(encoder_name(encoder))
         cache = SpeechCache(out, network, progress=progress, engine=opened)
         representation = encoder if encoder in REPRESENTATIONS else FROZEN

@@ -151,12 +151,13 @@ def command(
         return
     if not names:
         raise click.UsageError("name an ITEM, or all; --list shows them")
+    from sottovoce.anonymise.voice.kept_analyses import keep_analyses
     from sottovoce.papers.catalogue import choose_items
 
     items = choose_items(names)
     if page is not None and page.suffix != ".md":
         raise click.UsageError(f"--page {page}: name a file that ends in .md")
-    with engine_of(engine, jobs, worker_memory, scratch) as opened:
+    with engine_of(engine, jobs, worker_memory, scratch) as opened, keep_analyses():
         data = replace(data, engine=opened)
         if len(items) == 1 and page is None and not finished:
             _run_single(items[0], data, json_to)

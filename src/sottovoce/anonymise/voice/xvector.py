@@ -29,6 +29,7 @@ from sottovoce.anonymise.voice.frames import (
     prosody_table,
     with_energy_floor,
 )
+from sottovoce.anonymise.voice.kept_analyses import analysis
 from sottovoce.anonymise.voice.method import METHODS, SpeakerwiseAnonymiser
 from sottovoce.anonymise.voice.pitch import (
     MINIMUM_VOICED,
@@ -240,10 +241,10 @@ class XVector(SpeakerwiseAnonymiser[Source]):
         vectors, contours = [], []
         for audio in first_recordings(utterances, FIT_SECONDS):
             try:
-                vectors.append(self.encoder.embed(audio, RATE))
+                vectors.append(self._vector(audio))
             except InputError:
                 continue
-            contours.append(find_f0(audio.astype(np.float64))[0])
+            contours.append(_contour(audio.astype(np.float64)))
         if not vectors:
             return None
         f0, vector = np.concatenate(contours), np.mean(vectors, axis=0)
@@ -293,7 +294,7 @@ class XVector(SpeakerwiseAnonymiser[Source]):
         def change(samples: FloatArray) -> FloatArray:
             if np.sqrt(np.mean(np.square(samples))) < QUIET:
                 return np.zeros(len(samples))
-            f0, _ = find_f0(samples)
+            f0 = _contour(samples)
             if not voices:  # the first piece of a long recording decides for all pieces
                 source = self.learnt.get(speaker) or self._learn(samples, f0, speaker)
                 voices.append((source, self._pseudo_speaker(source, speaker, utterance)))
@@ -315,11 +316,15 @@ class XVector(SpeakerwiseAnonymiser[Source]):
         }
 
     def _learn(self, samples: FloatArray, f0: FloatArray, speaker: str) -> Source:
-        vector = self.encoder.embed(samples.astype(np.float32), RATE)
+        vector = self._vector(samples.astype(np.float32))
         gender, guessed = self._gender("", vector, f0)
         if guessed:
             self._guessed.add(speaker)
         return Source(vector, None, gender, guessed)
+
+    def _vector(self, audio: Audio) -> Vector:
+        kind = f"vector {self.encoder.card.sha256}"
+        return analysis(kind, audio, lambda: self.encoder.embed(audio, RATE))
 
     def _gender(self, labelled: str, vector: Vector, f0: FloatArray) -> tuple[str, bool]:
         """Gender of a voice, and whether it was guessed."""
@@ -352,8 +357,10 @@ class XVector(SpeakerwiseAnonymiser[Source]):
         count, _ = frame_counts(len(samples))
         prosody = Prosody(every_8_ms(f0, count), self._energy(samples))
         coded = np.array(float(self.settings["content_codebook"] == "on"), np.float32)
+        audio = samples.astype(np.float32)
+        content = analysis("content", audio, lambda: content_of(audio, self.content))
         rows = self.network.run(
-            content_of(samples.astype(np.float32), self.content)[None],
+            content[None],
             prosody_table(prosody)[None],
             voice.vector[None],
             coded,
@@ -385,6 +392,11 @@ class XVector(SpeakerwiseAnonymiser[Source]):
 
 
 METHODS.add(XVector.name, XVector)
+
+
+def _contour(samples: FloatArray) -> FloatArray:
+    """F0 in Hz every 5 ms, 0 where unvoiced."""
+    return analysis("f0", samples, lambda: find_f0(samples)[0])
 
 
 def _retimed(
