@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.anonymise import Secret
+from sottovoce.anonymise.voice.kept_analyses import keep_analyses
 from sottovoce.anonymise.voice.xvector import XVector
 from sottovoce.asr.normalise import normalise
 from sottovoce.asr.recogniser import MoonshineTiny
@@ -123,9 +124,10 @@ def main() -> None:
     """Print a row for each group of settings."""
     train, corpus = open_corpus(sys.argv[1]), open_corpus(sys.argv[2])
     print("| settings | WER | EER | D_sys | first guess right |\n|---|---|---|---|---|")
-    for group in sys.argv[3:] or [""]:
-        settings = dict(pair.split("=", 1) for pair in group.split(",") if pair)
-        print(measure(train, corpus, settings), flush=True)
+    with keep_analyses():
+        for group in sys.argv[3:] or [""]:
+            settings = dict(pair.split("=", 1) for pair in group.split(",") if pair)
+            print(measure(train, corpus, settings), flush=True)
 
 
 if __name__ == "__main__":
