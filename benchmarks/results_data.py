@@ -24,8 +24,8 @@ class Run:
 
     @property
     def seed(self) -> int:
-        """Seed of all draws."""
-        return int(str(self.findings.study["seed"]))
+        """Seed of the draws of the released speech."""
+        return int(str(self.findings.study["release_seed"]))
 
 
 def variant(row: AttackRow) -> str:

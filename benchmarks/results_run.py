@@ -8,7 +8,8 @@ speech also with ``retrained`` and, where the method has an inverse, ``undone``.
 retrains encoders too, unless ``--no-retraining`` hides PyTorch; ``--frozen`` runs nothing but the
 encoder as it is, linked with ``best``.
 Several runs may share one folder: they share anonymised speech, embeddings and encoders, and each
-writes its findings to its own file.
+writes its findings to its own file. ``--release-seed`` releases the speech with other draws,
+against the same attackers.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def make_study(options: argparse.Namespace) -> Study:
                 options.method, frozen=options.frozen, retraining=options.retraining
             ),
             "lengths": [1],
-            "seed": options.seed,
+            "release_seed": options.release_seed,
             "utility": {"utterances": 240},
         }
     )
@@ -89,7 +90,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--no-retraining", dest="retraining", action="store_false", help="encoders stay as they are"
     )
-    parser.add_argument("--seed", type=int, default=0, help="of all draws")
+    parser.add_argument(
+        "--release-seed", type=int, default=0, help="of the draws of the released speech"
+    )
     return parser.parse_args()
 
 

@@ -73,6 +73,22 @@ def test_a_second_run_repeats_nothing(corpus: Path, audit: Path) -> None:
     assert (audit / "measures.json").read_bytes() == measures
 
 
+def test_other_draws_of_the_release_leave_the_attackers_as_they_are(
+    corpus: Path, audit: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "audit"
+    shutil.copytree(audit, folder)
+    before = {path.name for path in (folder / "speech").iterdir()}
+    findings = run_audit(study(corpus, release_seed=2), folder)
+    (released,) = {path.name for path in (folder / "speech").iterdir()} - before
+    assert Path(findings.anonymisers[0].speech).name == released
+    first = read_findings(audit)
+    for row, other in zip(first.rows, findings.rows, strict=True):
+        assert row.trained == other.trained
+        assert row.scores != other.scores
+    assert run_audit(study(corpus, release_seed=1), folder).rows == first.rows
+
+
 @pytest.fixture
 def odd_corpus(tmp_path: Path) -> Path:
     """Everything that a folder of recordings may have wrong with it, but for double ids."""

@@ -354,7 +354,7 @@ class AttackRunner:
                 spec.method,
                 dict(spec.settings),
                 self.cache.encoder.card.sha256,
-                self.study.seed,
+                [self.study.seed, self.study.operators_seed],
                 self.trial_list,
                 None if attacker is None else attacker.describe(),
                 None if self.study.similar is None else self.study.similar.model_dump(),

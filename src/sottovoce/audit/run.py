@@ -209,7 +209,7 @@ class _Run:
     def _inputs(self, spec: AnonymiserSpec) -> AttackInputs:
         division = self.division
         attacked = self.vetted.speech.with_ids(division.enrol.ids | division.trial.ids)
-        secret = operators_secret(self.study.seed)
+        secret = operators_secret(self.study.operators_seed)
         return AttackInputs(
             division.enrol,
             division.trial,

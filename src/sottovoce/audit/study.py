@@ -240,6 +240,12 @@ class Study(_Strict):
     interval: float = Field(0.95, gt=0, lt=1)
     examples: int = Field(2, ge=0, le=3, description="Pairs of recordings in the report")
     seed: int = Field(0, ge=0)
+    release_seed: int | None = Field(
+        None,
+        ge=0,
+        description="Seed of the operator's draws alone; default that of the study. Another one "
+        "releases the speech anew, and the attackers stay as they are",
+    )
     engine: str = Field(
         LOCAL,
         description="Where the work is done: local, dask or tcp://HOST:PORT; changes no result",
@@ -282,6 +288,11 @@ class Study(_Strict):
     def anonymiser_specs(self) -> list[AnonymiserSpec]:
         """All anonymisers, settings multiplied."""
         return [spec for anonymiser in self.anonymisers for spec in anonymiser.specs()]
+
+    @property
+    def operators_seed(self) -> int:
+        """Seed of the draws behind the released speech."""
+        return self.seed if self.release_seed is None else self.release_seed
 
     @property
     def similar_spec(self) -> AnonymiserSpec | None:

@@ -128,13 +128,14 @@ def text_traits(
         except SottovoceError as error:
             return _TextTraits(NotMeasured(str(error)))
 
-    key = [texts, speech.key, study.attributes, settings.model_dump(), study.interval, study.seed]
+    seeds = [study.seed, study.operators_seed]
+    key = [texts, speech.key, study.attributes, settings.model_dump(), study.interval, seeds]
     return steps.get(_TEXT_TRAITS, key, compute).results
 
 
 def _infer(study: Study, settings: StudyText, corpus: Corpus) -> list[TextTraits]:
     paraphrase = None if settings.paraphraser is None else command_defence(settings.paraphraser)
-    secret = operators_secret(study.seed)
+    secret = operators_secret(study.operators_seed)
     results = []
     for attribute in study.attributes:
         texts = labelled_texts(corpus, attribute)
