@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -20,7 +21,10 @@ ScorePart = Callable[[], Iterator[RealArray]]
 """Starts to read the non-mated scores of a part of a set, a chunk at a time."""
 
 PART_MEMORY = 400_000_000
-"""Bytes that a worker of a cluster needs to read and count a part."""
+"""Bytes that a worker of a cluster needs to read and count parts, one after the other."""
+PARTS_TOGETHER = 4
+"""Neighbouring parts that are counted together, since counts are sent to the client and added there
+for each group: with parts of 3 million scores that made a tenth of the work."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +59,7 @@ class ScoreStream:
                 yield chunk
 
     def map_parts(self, function: Callable[[Iterable[RealArray]], R]) -> Iterator[R]:
-        """Apply a function to the chunks of each part.
+        """Apply a function to the chunks of neighbouring parts.
 
         Parameters
         ----------
@@ -67,11 +71,13 @@ class ScoreStream:
         R
             The results, in the order of the parts.
         """
-        work = OverPart[R](function, self.origin)
+        work = OverParts[R](function, self.origin)
         label = "counting scores"
+        parts = iter(self.parts)
+        groups = iter(lambda: tuple(islice(parts, PARTS_TOGETHER)), ())
         try:
             for _, result in self.engine.map(
-                work, self.parts, label=label, private=False, memory=PART_MEMORY
+                work, groups, label=label, private=False, memory=PART_MEMORY
             ):
                 yield result
         except InputError as error:
@@ -119,26 +125,27 @@ def with_engine(source: ScoreSource, engine: Engine) -> ScoreSource:
 
 
 @dataclass(frozen=True)
-class OverPart(Generic[R]):
-    """Applies a function to the checked chunks of a part, on any worker."""
+class OverParts(Generic[R]):
+    """Applies a function to the checked chunks of some parts, on any worker."""
 
     function: Callable[[Iterable[RealArray]], R]
     origin: str
 
-    def __call__(self, part: ScorePart) -> R:
-        """Return the result of a part.
+    def __call__(self, parts: tuple[ScorePart, ...]) -> R:
+        """Return the result of some parts.
 
         Parameters
         ----------
-        part : ScorePart
-            What reads it.
+        parts : tuple of ScorePart
+            What reads them.
         """
-        return self.function(self._checked(part))
+        return self.function(self._checked(parts))
 
-    def _checked(self, part: ScorePart) -> Iterator[RealArray]:
-        for chunk in part():
-            check_finite(chunk, f"{self.origin}: nonmated")
-            yield chunk
+    def _checked(self, parts: tuple[ScorePart, ...]) -> Iterator[RealArray]:
+        for part in parts:
+            for chunk in part():
+                check_finite(chunk, f"{self.origin}: nonmated")
+                yield chunk
 
 
 def score_range(chunks: Iterable[RealArray]) -> tuple[float, float]:
