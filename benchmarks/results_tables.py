@@ -211,19 +211,30 @@ def knowledge_table(results: Results) -> str:
     return markdown(["anonymiser", "attack", "EER, points", "D_sys"], rows)
 
 
-def seeds_table(results: Results) -> str:
-    """Frozen encoder with ``best``, for each seed of the draws."""
-    seeds = sorted({run.seed for run in results.runs})
+def seeds_table(results: Results, corpus: str) -> str:
+    """The strongest attacks for each seed of the draws of the released speech."""
+    seeds = sorted({run.seed for run in results.runs if run.corpus == corpus})
     rows = []
     for method in METHODS:
         for attacker in ATTACKERS:
-            found = [results.row(method, attacker, "frozen", seed=seed) for seed in seeds]
-            if sum(row is not None for row in found) > 1:
-                rows.append(
-                    [method, attacker]
-                    + [f"{measure(row, 'eer')}; {measure(row, 'd_sys_corrected')}" for row in found]
-                )
-    return markdown(["anonymiser", "attacker", *(f"seed {seed}" for seed in seeds)], rows)
+            found = [
+                row
+                for seed in seeds
+                if (row := results.row(method, attacker, "strongest", corpus=corpus, seed=seed))
+            ]
+            if len(found) > 1:
+                rows.append([method, attacker, *_seed_cells(found)])
+    return markdown(["anonymiser", "attacker", "EER %", "D_sys", "Linkability %"], rows)
+
+
+def _seed_cells(rows: Sequence[AttackRow]) -> list[str]:
+    """Values of each measure for each seed, one after the other."""
+    columns = [
+        [f"{100 * (row.scores.measures['eer'].value or 0):.1f}" for row in rows],
+        [f"{row.scores.measures['d_sys_corrected'].value or 0:.2f}" for row in rows],
+        [f"{100 * row.reidentification.linkability[-1].value:.0f}" for row in rows],
+    ]
+    return [" / ".join(column) for column in columns]
 
 
 def utility_table(results: Results, corpus: str) -> str:
@@ -304,7 +315,8 @@ BLOCKS: dict[str, Callable[[Results], str]] = {
     "choice": lambda results: choice_table(results, "libri40"),
     "knowledge": knowledge_table,
     "evidence": lambda results: evidence_table(results, "semi-informed"),
-    "seeds": seeds_table,
+    "seeds": lambda results: seeds_table(results, "libri40"),
+    "digit-seeds": lambda results: seeds_table(results, "audiomnist60"),
     "utility": lambda results: utility_table(results, "libri40"),
     "digits": lambda results: strongest_table(results, "audiomnist60"),
 }
