@@ -18,7 +18,9 @@ pytest.importorskip("distributed")
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 SINGLE = {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS"}
-TRIM = "DASK_DISTRIBUTED__NANNY__PRE_SPAWN_ENVIRON__MALLOC_TRIM_THRESHOLD_"
+TRIM = "MALLOC_TRIM_THRESHOLD_"
+"""A nanny takes it from its own environment. Dask's settings cannot name it in a variable: they are
+written in lower case."""
 
 
 def loaded(name: str) -> dict[str, Any]:
@@ -45,10 +47,20 @@ def check_options(command: list[str]) -> None:
 def test_settings_are_those_of_dask(name: str) -> None:
     import dask
 
-    named = re.findall(r"DASK_(DISTRIBUTED__[A-Z_]+[A-Z])\b", (DEPLOY / name).read_text("utf-8"))
+    named = re.findall(r"DASK_(DISTRIBUTED__[A-Z_]+)", (DEPLOY / name).read_text("utf-8"))
     assert len(named) >= 6
     for variable in named:
         dask.config.get(variable.lower().replace("__", "."))  # an unknown setting is a KeyError
+
+
+def test_nannies_take_the_threshold_from_their_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from distributed.nanny import _get_env_variables
+
+    monkeypatch.setenv(TRIM, "134217728")
+    environment = _get_env_variables("distributed.nanny.pre-spawn-environ")
+    assert environment[TRIM] == "134217728"
 
 
 def test_compose() -> None:
