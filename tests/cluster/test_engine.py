@@ -98,6 +98,27 @@ def test_killed_workers_cost_nothing_but_time(dask: DaskEngine) -> None:
     assert killed
 
 
+def test_work_goes_on_if_work_inside_of_it_has_connected_anew(dask: DaskEngine) -> None:
+    def items() -> Iterator[int]:
+        for number in range(6):
+            if number == 4:  # as after a loss of the scheduler; earlier results are not taken yet
+                dask._close_client(dask._client)
+                dask._client = dask._connect(5)
+            yield number
+
+    results = [result for _, result in dask.map(engine_work.square, items(), label="testing")]
+    assert results == [0, 1, 4, 9, 16, 25]
+
+
+def test_workers_forget_the_functions_of_a_run(dask: DaskEngine) -> None:
+    with open_engine(dask.address, scratch=dask.scratch) as other:
+        assert isinstance(other, DaskEngine)
+        assert values(other, engine_work.square, 3) == [0, 1, 4]
+        assert sum(dask._client.run(engine_work.kept_functions, other._run).values())
+        ended = other._run
+    assert not sum(dask._client.run(engine_work.kept_functions, ended).values())
+
+
 def test_relative_paths_mean_the_same_on_a_worker(dask: DaskEngine) -> None:
     ((_, path),) = dask.map(engine_work.current_path, [Path("here")], label="testing")
     assert path == str(Path("here").absolute())
@@ -162,7 +183,7 @@ def test_a_scheduler_that_does_not_answer(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 def test_what_dask_may_print_says_nothing(tmp_path: Path) -> None:
     private = Payload(pickle.dumps("Mrs Plantedname"), tmp_path / "work")
-    task = Task(3, private, Payload(pickle.dumps("said this")), installed_versions())
+    task = Task("run", 3, private, Payload(pickle.dumps("said this")), installed_versions())
     assert repr(task) == "Task(3)" and repr(private) == "Payload()"
     assert b"Plantedname" not in pickle.dumps(private)
     assert stat.S_IMODE((tmp_path / "work").stat().st_mode) == 0o600
@@ -186,7 +207,7 @@ def test_other_versions_are_refused() -> None:
     other = [(name, "0.0" if name == "numpy" else text) for name, text in installed_versions()]
     with raises_code("version-mismatch", InputError):
         check_versions(tuple(other))
-    task = Task(0, Payload(b""), Payload(b""), tuple(other))
+    task = Task("run", 0, Payload(b""), Payload(b""), tuple(other))
     failure = remote_work.run_task(task).failure
     assert failure is not None and failure.code == "version-mismatch"
 

@@ -192,3 +192,23 @@ def test_work_goes_on_with_a_restarted_scheduler(processes: Processes, tmp_path:
                 processes.restart_scheduler()
         assert engine.summary.reconnected >= 1
     assert results == list(range(80))
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_is_lost_inside_of_other_work(
+    processes: Processes, tmp_path: Path
+) -> None:
+    with open_engine(processes.address, scratch=tmp_path) as engine:
+        assert isinstance(engine, DaskEngine)
+
+        def items() -> Iterator[int]:
+            for number in range(6):
+                if number == 4:  # results of the first ones are waited for later
+                    processes.restart_scheduler()
+                inner = [result[0] for _, result in engine.map(process_of, range(9), label="in")]
+                assert inner == list(range(9))
+                yield number
+
+        results = [result[0] for _, result in engine.map(process_of, items(), label="out")]
+        assert engine.summary.reconnected == 1
+    assert results == list(range(6))

@@ -11,6 +11,7 @@ import numpy as np
 
 from sottovoce.core.engine import SharedArray
 from sottovoce.core.errors import InputError
+from sottovoce.core.remote_work import _FUNCTIONS
 
 
 def square(number: int) -> int:
@@ -20,6 +21,11 @@ def square(number: int) -> int:
 def process_of(number: int) -> tuple[int, int]:
     time.sleep(0.05)
     return number, os.getpid()
+
+
+def kept_functions(run: str) -> int:
+    """How many functions of a run this process holds."""
+    return sum(key[0] == run for key in _FUNCTIONS)
 
 
 def refuse_seven(number: int) -> int:

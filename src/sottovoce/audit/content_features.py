@@ -12,6 +12,7 @@ import numpy as np
 from sottovoce.asr.content import SHA256, SIZE, ContentEncoder
 from sottovoce.asr.ctc import spell
 from sottovoce.attack.speech import SpeechCache, SpeechSet
+from sottovoce.core.engine import SPEECH_MEMORY
 from sottovoce.core.errors import InputError
 from sottovoce.core.step_cache import Codec, Step
 from sottovoce.corpus.audio import load_audio
@@ -91,7 +92,9 @@ def spoken_texts(
         block = utterances[start : start + BLOCK]
 
         def compute(block: Sequence[Utterance] = block) -> FeatureBlock:
-            encoded = store.engine.map(EncodeContent(), block, label="content", group=GROUP)
+            encoded = store.engine.map(
+                EncodeContent(), block, label="content", group=GROUP, memory=SPEECH_MEMORY
+            )
             return [result for _, result in encoded]
 
         key = [speech.key, [utterance.id for utterance in block], SHA256]

@@ -86,6 +86,8 @@ def _local_cluster(settings: EngineSettings, scratch: Path) -> Iterator[str]:
         "distributed.scheduler.allowed-failures": DEATHS,
         "distributed.worker.memory.target": False,
         "distributed.worker.memory.spill": False,  # results are small; nothing goes to disk
+        # a paused worker would wait for memory that mapped files hold, and the run for the worker
+        "distributed.worker.memory.pause": False,
         "distributed.worker.profile.enabled": False,
         # Dask looks at clock and memory up to 50 times a second in every process, which takes 4 %
         # of the time of one core; this is enough to see that a worker is lost or full

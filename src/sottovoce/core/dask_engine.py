@@ -26,7 +26,14 @@ from sottovoce.core.engine import SharedArray
 from sottovoce.core.engine_summary import EngineSummary
 from sottovoce.core.errors import InputError, UsageError, first_line
 from sottovoce.core.remote_files import remote_address
-from sottovoce.core.remote_work import Outcome, Payload, Task, installed_versions, run_task
+from sottovoce.core.remote_work import (
+    Outcome,
+    Payload,
+    Task,
+    forget_functions,
+    installed_versions,
+    run_task,
+)
 from sottovoce.core.types import AnyArray
 
 T = TypeVar("T")
@@ -42,6 +49,8 @@ RECOUNT = 2.0
 """Seconds after which the threads of the workers are counted again."""
 RESUBMISSIONS = 2
 """How often a group is submitted again after the scheduler has given it up."""
+RECONNECTIONS = 10
+"""How often a scheduler may be lost while a group is waited for."""
 LARGEST_MESSAGE = 1 << 18
 """Bytes of a function that are sent with each of its groups, if a file can be had instead."""
 
@@ -53,7 +62,11 @@ class _Group:
     items: tuple[Any, ...]
     task: Task
     future: Any = None
+    """None if the scheduler was lost when it was submitted."""
+    client: Any = None
+    """The client that the future belongs to."""
     resubmitted: int = 0
+    reconnected: int = 0
 
 
 class _WorkPickler(pickle.Pickler):
@@ -174,7 +187,9 @@ class DaskEngine:
         return sum(int(worker["nthreads"]) for worker in self._workers())
 
     def close(self) -> None:
-        """Leave the cluster."""
+        """Leave the cluster; its workers forget the functions, secrets and voices of this run."""
+        with suppress(Exception):  # the scheduler, or a worker, may be lost
+            self._client.run(forget_functions, self._run, on_error="ignore")
         self._close_client(self._client)
 
     # ------------------------------------------------------------------------------- submitting
@@ -206,16 +221,26 @@ class DaskEngine:
         remaining = iter(items)
         while chosen := tuple(islice(remaining, size)):
             payload = self._payload(chosen, private)
-            task = Task(next(self._numbers), function, payload, installed_versions(), memory)
+            number = next(self._numbers)
+            task = Task(self._run, number, function, payload, installed_versions(), memory)
             yield _Group(chosen, task)
 
     def _submit(self, group: _Group, label: str) -> None:
+        from distributed.client import ClosedClientError
+
         word = "".join(letter if letter.isalnum() else "_" for letter in label)
         key = f"{word}-{self._run}{group.task.number:08d}{next(self._numbers):08d}"
+        group.client = self._client
         try:
             group.future = self._client.submit(run_task, group.task, key=key, pure=False)
-        except (OSError, RuntimeError, ValueError):  # the scheduler is lost; noticed by _result
-            group.future = None
+        except (ClosedClientError, OSError, RuntimeError, ValueError):
+            group.future = None  # the scheduler is lost; noticed by _result
+
+    def _submit_to_current_client(self, waiting: deque[_Group], label: str) -> None:
+        """Submit again what was submitted before the scheduler was lost."""
+        for group in waiting:
+            if group.client is not self._client:
+                self._submit(group, label)
 
     def _window(self) -> int:
         """How many groups may be in progress; workers that come or go are noticed after a while."""
@@ -229,25 +254,28 @@ class DaskEngine:
     def _result(self, waiting: deque[_Group], label: str) -> Outcome:
         """The outcome of the first group, however many workers or schedulers are lost meanwhile."""
         from distributed import KilledWorker
-        from distributed.client import FutureCancelledError
+        from distributed.client import ClosedClientError, FutureCancelledError
         from distributed.comm import CommClosedError
 
         first = waiting[0]
         alone_since: float | None = None
         while True:
+            if first.client is not self._client:  # work inside of this one has connected anew
+                self._submit_to_current_client(waiting, label)
             if first.future is None:
                 self._reconnect(waiting, label)
+                continue
             try:
                 outcome: Outcome = first.future.result(timeout=5)
                 return outcome
             except KilledWorker:
                 self._submit_again(first, label)
-            except (FutureCancelledError, CommClosedError):
+            except (ClosedClientError, FutureCancelledError, CommClosedError):
                 self._reconnect(waiting, label)
             except TimeoutError:
                 if self._client.status != "running":
                     self._reconnect(waiting, label)
-                elif self._workers():
+                elif any(worker.get("status") != "paused" for worker in self._workers()):
                     alone_since = None
                 else:
                     alone_since = alone_since or time.monotonic()
@@ -271,12 +299,25 @@ class DaskEngine:
 
     def _reconnect(self, waiting: deque[_Group], label: str) -> None:
         """Wait for the scheduler, and submit again whatever it had not finished."""
-        self._close_client(self._client)
-        self._client = self._connect(PATIENCE)
-        self._wait_for_workers(PATIENCE)
+        waiting[0].reconnected += 1
+        if waiting[0].reconnected > RECONNECTIONS:
+            raise InputError(
+                f"{self.address}: the scheduler was lost {RECONNECTIONS} times over one part of "
+                "the work; give it more memory and run the same command again: what is finished "
+                "is kept",
+                code="engine-unreachable",
+            )
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            self._close_client(self._client)
+            self._client = self._connect(max(0.0, deadline - time.monotonic()))
+            try:
+                self._wait_for_workers(max(1.0, deadline - time.monotonic()))
+                break
+            except OSError:  # the scheduler is lost again
+                continue
         self.summary.reconnected += 1
-        for group in waiting:
-            self._submit(group, label)
+        self._submit_to_current_client(waiting, label)
 
     def _connect(self, patience: float) -> Any:
         from distributed import Client
@@ -299,6 +340,12 @@ class DaskEngine:
                         code="engine-unreachable",
                     ) from None
                 time.sleep(0.5)
+            except TypeError as error:  # Dask has no settings of certificates
+                raise InputError(
+                    f"{self.address}: {first_line(error)}; name certificate, key and authority in "
+                    "the settings of Dask (distributed.comm.tls)",
+                    code="engine-unreachable",
+                ) from None
 
     def _wait_for_workers(self, patience: float) -> None:
         try:

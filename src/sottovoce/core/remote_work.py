@@ -124,6 +124,8 @@ class Payload:
 class Task:
     """A group of items for one worker."""
 
+    run: str
+    """Of which client: functions are not shared between runs."""
     number: int
     function: Payload
     items: Payload
@@ -200,7 +202,7 @@ def run_task(task: Task) -> Outcome:
     try:
         check_versions(task.versions)
         with _ROOM.taken(task.memory, _memory_limit()):
-            function = _load_function(task.function)
+            function = _load_function(task.run, task.function)
             results = tuple(function(item) for item in task.items.load())
     except Exception as error:
         failure = Failure.of(error)
@@ -278,16 +280,30 @@ def check_versions(expected: Versions) -> None:
 
 KEPT_FUNCTIONS = 3
 """Kinds of work may alternate, such as attacks on one anonymiser and speech of the next."""
-_FUNCTIONS: dict[str, Callable[[Any], Any]] = {}
-"""The functions that this process used last, by digest: networks are loaded, and linkage functions
-trained, once."""
+_FUNCTIONS: dict[tuple[str, str], Callable[[Any], Any]] = {}
+"""The functions that this process used last, by run and digest: networks are loaded, and linkage
+functions trained, once."""
 _LOADING = threading.Lock()
 
 
-def _load_function(payload: Payload) -> Callable[[Any], Any]:
+def _load_function(run: str, payload: Payload) -> Callable[[Any], Any]:
+    key = (run, payload.digest)
     with _LOADING:
-        function = _FUNCTIONS.pop(payload.digest, None) or payload.load()
-        _FUNCTIONS[payload.digest] = function  # the last one used is the last one in the table
+        function = _FUNCTIONS.pop(key, None) or payload.load()
+        _FUNCTIONS[key] = function  # the last one used is the last one in the table
         for oldest in list(_FUNCTIONS)[:-KEPT_FUNCTIONS]:
             del _FUNCTIONS[oldest]
     return function
+
+
+def forget_functions(run: str) -> None:
+    """Drop the functions of a run, which hold secrets and voices, from a worker that goes on.
+
+    Parameters
+    ----------
+    run : str
+        The run that has ended.
+    """
+    with _LOADING:
+        for key in [key for key in _FUNCTIONS if key[0] == run]:
+            del _FUNCTIONS[key]

@@ -31,6 +31,7 @@ from sottovoce.measure.isolation import (
     isolations,
     literal,
 )
+from sottovoce.measure.population import BLOCK_MEMORY
 from sottovoce.measure.reidentification_settings import ReidentificationSettings
 from sottovoce.speaker import Embeddings, LinkageFunction, recentred
 
@@ -158,7 +159,7 @@ class PredicateStudy:
             self.outcome,
         )
         starts = range(0, len(self.chosen), PREDICATES)
-        for start, part in engine.map(work, starts, label="trying predicates"):
+        for start, part in engine.map(work, starts, label="trying predicates", memory=BLOCK_MEMORY):
             shares[start : start + len(part)] = part
             if progress:
                 progress(start + len(part), len(self.chosen))
