@@ -177,3 +177,12 @@ def test_few_fetched_files_are_kept(bucket: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(remote_files, "KEPT_FILES", 1)
     first, *_, last = (local_file(file) for file in find_shards(bucket))
     assert last.exists() and not first.exists()
+
+
+def test_a_remote_file_that_has_changed_is_fetched_anew(bucket: Path) -> None:
+    file = bucket / "note.txt"
+    memory = fsspec.filesystem("memory")
+    for content in (b"first", b"other"):
+        memory.pipe_file(str(remote_address(file)), content)
+        assert local_file(file).read_bytes() == content
+        assert local_file(file) == local_file(file)

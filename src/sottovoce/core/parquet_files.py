@@ -85,6 +85,21 @@ def scan_file(file: Path) -> pl.LazyFrame:
     return pl.scan_parquet(local_file(file))
 
 
+def scan_shard(file: Path, partition: Partition) -> pl.LazyFrame:
+    """Open one Parquet file with the columns that its folders name; a remote one is fetched now.
+
+    Parameters
+    ----------
+    file : Path
+        A local path or a remote address.
+    partition : mapping of str to str
+        Result of :func:`partition_of`.
+    """
+    return scan_file(file).with_columns(
+        *(pl.lit(value).alias(name) for name, value in partition.items())
+    )
+
+
 def scan_files(files: Sequence[Path], root: Path) -> pl.LazyFrame:
     """Open Parquet files as one table, with the columns that their folders name.
 

@@ -3,7 +3,7 @@
 A remote file is named by a path like any other; ``Path`` takes a slash away from its address, which
 :func:`remote_address` puts back. Remote files are fetched whole into a private folder of this
 process and read there, so that there is one way to read a format. A few gigabytes are kept for the
-next pass over them.
+next pass over them; a file that has changed since is fetched anew.
 """
 
 from __future__ import annotations
@@ -158,7 +158,8 @@ class _FetchedFiles:
                 self._folder = self._stack.enter_context(
                     scratch_folder(Path(tempfile.gettempdir()))
                 )
-            digest = hashlib.sha256(address.encode()).hexdigest()[:16]
+            state = f"{address} {_state(path)}"
+            digest = hashlib.sha256(state.encode()).hexdigest()[:16]
             copy = self._folder / digest / path.name
             size = self._sizes.pop(copy, None)
             self._sizes[copy] = _fetch(path, copy) if size is None else size
@@ -176,6 +177,13 @@ class _FetchedFiles:
 
 
 _FETCHED = _FetchedFiles()
+
+
+def _state(path: Path) -> str:
+    """What changes with the content of a remote file, such as its size and time of change."""
+    with _remote(path) as (files, name):
+        files.invalidate_cache()
+        return str(files.ukey(name))
 
 
 def _fetch(path: Path, copy: Path) -> int:

@@ -330,6 +330,12 @@ def _count_source(source: ScoreSource, count: CountScores) -> tuple[NDArray[np.i
     for part_cells, part_cost in parts:
         cells += part_cells
         total += part_cost
+    if (counted := int(cells.sum())) != source.n_nonmated:
+        raise InputError(
+            f"{source.name}: {counted:,} non-mated scores were counted where there were "
+            f"{source.n_nonmated:,} before; leave the files as they are and run it again",
+            code="changed",
+        )
     return cells, total
 
 

@@ -381,6 +381,33 @@ def test_shards_of_one_class_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     same_summary(read_scores(tmp_path), scores)
 
 
+@pytest.mark.parametrize("most", [100, 10**6])
+def test_folders_may_name_the_label(
+    most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scores = big_set("few mated", np.float64)
+    frame = table(scores.mated, scores.nonmated)
+    for label in ("mated", "nonmated"):
+        (tmp_path / f"label={label}").mkdir()
+        part = frame.filter(pl.col("label") == label).select("score")
+        part.write_parquet(tmp_path / f"label={label}" / "0.parquet")
+    monkeypatch.setattr(IN_MEMORY, most)
+    same_summary(read_scores(tmp_path), scores)
+
+
+def test_scores_that_change_while_they_are_counted_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scores = big_set("few mated", np.float64)
+    frame = table(scores.mated, scores.nonmated)
+    frame.write_parquet(tmp_path / "0.parquet")
+    monkeypatch.setattr(IN_MEMORY, 100)
+    source = read_scores(tmp_path)
+    frame.head(len(frame) - 1).write_parquet(tmp_path / "0.parquet")
+    with raises_code("changed"):
+        measure_scores(source, interval=None)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, ">f4", np.float16])
 @pytest.mark.parametrize("chunk", [7, 64, 10**6])
 @pytest.mark.parametrize("balance", BALANCES)

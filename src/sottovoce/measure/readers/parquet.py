@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from sottovoce.core.errors import InputError, first_line
-from sottovoce.core.parquet_files import count_rows, scan_file, scan_files
+from sottovoce.core.parquet_files import count_rows, partition_of, scan_files, scan_shard
 from sottovoce.core.remote_files import remote_address
 from sottovoce.core.types import RealArray
 from sottovoce.measure.readers.tables import LINE, check_columns, from_table, mated_label, refuse
@@ -130,7 +130,7 @@ def stream_scores(
         refuse_bad_scores()
         raise
     parts: tuple[ScorePart, ...] = (
-        tuple(_parts(files, nonmated_labels))
+        tuple(_parts(path, files, nonmated_labels))
         if in_parts
         else (partial(_selected_chunks, path, frame.filter(_has_label(nonmated_labels))),)
     )
@@ -152,11 +152,13 @@ class ParquetPart:
     first: int
     labels: tuple[Label, ...]
     """Spellings of ``nonmated``."""
+    partition: tuple[tuple[str, str], ...] = ()
+    """Columns and values that the folders of the file name."""
 
     def __call__(self) -> Iterator[RealArray]:
         """Read the scores, in the order of the rows."""
         try:
-            rows = scan_file(self.file).slice(self.first, PART_ROWS)
+            rows = scan_shard(self.file, dict(self.partition)).slice(self.first, PART_ROWS)
             scores = rows.filter(_has_label(self.labels)).select("score").collect()["score"]
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
             raise InputError(
@@ -189,10 +191,12 @@ def _selected_chunks(path: Path, selected: pl.LazyFrame) -> Iterator[RealArray]:
         yield left
 
 
-def _parts(files: list[Path], labels: tuple[Label, ...]) -> Iterator[ParquetPart]:
+def _parts(path: Path, files: list[Path], labels: tuple[Label, ...]) -> Iterator[ParquetPart]:
     for file in files:
+        partition = tuple(partition_of(file, path).items())
+        place = file if remote_address(file) else file.absolute()
         for first in range(0, count_rows(file), PART_ROWS):
-            yield ParquetPart(file if remote_address(file) else file.absolute(), first, labels)
+            yield ParquetPart(place, first, labels, partition)
 
 
 def _has_label(labels: tuple[Label, ...]) -> pl.Expr:
@@ -224,7 +228,7 @@ def _spellings(
     path: Path, files: list[Path], frame: pl.LazyFrame
 ) -> tuple[tuple[Label, ...], tuple[Label, ...]]:
     """How mated and how non-mated rows are labelled."""
-    kinds = _distinct_labels(files, frame).with_columns(mated_label().alias("mated"))
+    kinds = _distinct_labels(path, files, frame).with_columns(mated_label().alias("mated"))
     unknown = kinds.filter(pl.col("mated").is_null())["label"].to_list()
     if unknown:
         raise InputError(
@@ -242,7 +246,7 @@ def _spellings(
     return sides[0], sides[1]
 
 
-def _distinct_labels(files: list[Path], frame: pl.LazyFrame) -> pl.DataFrame:
+def _distinct_labels(path: Path, files: list[Path], frame: pl.LazyFrame) -> pl.DataFrame:
     """All labels that occur, or some of them with the first that is neither mated nor nonmated.
 
     The first and last rows of each shard tell most spellings. Asking for any other label is nearly
@@ -250,7 +254,8 @@ def _distinct_labels(files: list[Path], frame: pl.LazyFrame) -> pl.DataFrame:
     is left out of the next search.
     """
     label = pl.col("label")
-    ends = [end for file in files for end in _ends(scan_file(file).select("label"))]
+    shards = (scan_shard(file, partition_of(file, path)) for file in files)
+    ends = [end for shard in shards for end in _ends(shard.select("label"))]
     seen = pl.concat(ends).unique()
     while True:
         known = seen.filter(mated_label().is_not_null())["label"].to_list()
