@@ -73,6 +73,20 @@ def test_an_inner_block_shares_the_memory_of_the_outer_one() -> None:
     assert doubled.calls == 1
 
 
+def test_blocks_that_overlap_share_analyses_until_the_last_one_ends() -> None:
+    doubled, samples = Doubling(), np.arange(3.0)
+    first, second = keep_analyses(), keep_analyses()
+    first.__enter__()
+    second.__enter__()
+    doubled(samples)
+    first.__exit__(None, None, None)
+    doubled(samples)
+    assert doubled.calls == 1
+    second.__exit__(None, None, None)
+    doubled(samples)
+    assert doubled.calls == 2
+
+
 def test_anonymised_speech_has_the_same_bytes() -> None:
     audio = (0.4 * vowel((700, 1200, 2600), 0.8, 125)).astype(np.float32)
 

@@ -69,7 +69,27 @@ class KeptAnalyses:
         return result
 
 
-_current: KeptAnalyses | None = None
+class _Current:
+    """The analyses that are kept while at least one block is open."""
+
+    def __init__(self) -> None:
+        self.kept: KeptAnalyses | None = None
+        self._open = 0
+        self._lock = threading.Lock()
+
+    def enter(self, memory: int) -> None:
+        with self._lock:
+            self._open += 1
+            self.kept = self.kept or KeptAnalyses(memory)
+
+    def leave(self) -> None:
+        with self._lock:
+            self._open -= 1
+            if not self._open:
+                self.kept = None
+
+
+_CURRENT = _Current()
 
 
 @contextmanager
@@ -79,15 +99,14 @@ def keep_analyses(memory: int = MEMORY) -> Iterator[None]:
     Parameters
     ----------
     memory : int, default 256 MiB
-        Bytes that are kept at most; a block inside of another one shares the memory of that.
+        Bytes that are kept at most. Blocks inside of others, and those of several threads, share
+        the memory of the first; everything is dropped when the last of them ends.
     """
-    global _current
-    outer = _current
-    _current = outer or KeptAnalyses(memory)
+    _CURRENT.enter(memory)
     try:
         yield
     finally:
-        _current = outer
+        _CURRENT.leave()
 
 
 def analysis(kind: str, samples: RealArray, compute: Callable[[], A]) -> A:
@@ -102,4 +121,5 @@ def analysis(kind: str, samples: RealArray, compute: Callable[[], A]) -> A:
     compute : callable
         Computes the result.
     """
-    return compute() if _current is None else _current.get(kind, samples, compute)
+    kept = _CURRENT.kept
+    return compute() if kept is None else kept.get(kind, samples, compute)
