@@ -22,6 +22,7 @@ from sottovoce.audit.run import run_audit
 from sottovoce.audit.verify import verify
 from sottovoce.cli import run
 from sottovoce.findings import AttackRow, OriginalsFinding, SliceCurve
+from sottovoce.findings.attack import AttributeInference
 from sottovoce.findings.files import read_findings, read_provenance
 
 
@@ -87,6 +88,19 @@ def test_other_draws_of_the_release_leave_the_attackers_as_they_are(
         assert row.trained == other.trained
         assert row.scores != other.scores
     assert run_audit(study(corpus, release_seed=1), folder).rows == first.rows
+
+
+def test_labels_that_were_corrected_count_in_a_second_run(tmp_path: Path) -> None:
+    corpus = make_corpus(tmp_path / "voices", speakers=12, takes=4)
+    folder, manifest = tmp_path / "audit", corpus / "manifest.csv"
+    plain = {"attackers": ["ignorant"], "utility": {"wer": False, "quality": False}}
+    small = study(corpus, attributes=["accent"], **plain)
+    header, *lines = manifest.read_text().splitlines()
+    for accents in (("north", "south"), ("east", "west")):
+        labelled = [f"{line},{accents[',f,' in line]}" for line in lines]
+        manifest.write_text("\n".join([f"{header},accent", *labelled]) + "\n")
+        inferred = run_audit(small, folder).rows[0].attributes["accent"]
+        assert isinstance(inferred, AttributeInference) and inferred.values == accents
 
 
 @pytest.fixture

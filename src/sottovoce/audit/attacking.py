@@ -16,7 +16,7 @@ from sottovoce.attack.artifacts import (
     write_attack,
     write_originals,
 )
-from sottovoce.attack.attributes import infer_attributes
+from sottovoce.attack.attributes import attribute_label, infer_attributes
 from sottovoce.attack.inputs import AttackInputs, SpeechDivision
 from sottovoce.attack.linking import attack, attack_originals
 from sottovoce.attack.representation import prepare_candidates
@@ -251,7 +251,8 @@ class AttackRunner:
         if isinstance(work, OriginalsWork):
             settings = self.study.originals_settings(work.linkage)
             return self._slice_curve(
-                self._originals_key(settings),
+                # slices are cut from released speech too, and what was released may refuse that
+                self.steps.key(self._originals_key(settings), work.inputs.released.key),
                 work,
                 lambda sliced, slicing: originals_slice_curve(
                     sliced,
@@ -327,7 +328,7 @@ class AttackRunner:
         names, seed = self.study.attributes, self.study.seed
         result = self.steps.get(
             _ATTRIBUTES,
-            [self.cache_key_inputs(spec), names],
+            [self.cache_key_inputs(spec), names, self._labels(names)],
             lambda: _Attributes(
                 infer_attributes(
                     sets["trial", "released"], self.division.trial.corpus, names, seed=seed
@@ -335,6 +336,11 @@ class AttackRunner:
             ),
         )
         return result.attributes
+
+    def _labels(self, names: list[str]) -> list[list[str]]:
+        """The values of some columns in the trials."""
+        corpus = self.division.trial.corpus
+        return [[attribute_label(utterance, name) for name in names] for utterance in corpus]
 
     def cache_key_inputs(self, spec: AnonymiserSpec, attacker: Attacker | None = None) -> Json:
         """Return everything that the embeddings of an attack depend on.

@@ -35,7 +35,9 @@ from sottovoce.speaker.encoders import prepare
 LIBRARIES = ("numpy", "scipy", "polars", "onnxruntime", "soundfile", "soxr", "pyworld-prebuilt")
 READ_GROUP = 64
 """Recordings that a worker of a cluster reads together."""
-_DRAWS = "repeatable by the seed: do not release the speech in this folder as protected"
+_DRAWS = (
+    "repeatable by the seeds of the study: do not release the speech in this folder as protected"
+)
 
 
 @dataclass(frozen=True, slots=True)

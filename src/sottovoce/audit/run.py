@@ -229,7 +229,8 @@ class _Run:
         released = {utterance.id: utterance for utterance in inputs.released.corpus}
         pairs = [(utterance, released[utterance.id]) for utterance in self._utility_sample()]
         key = [self.attacks.cache_key_inputs(spec), self._utility_settings()]
-        utility = self.steps.get(_UTILITY, key, lambda: self._utility(pairs, spec.label))
+        texts = [original.transcript for original, _ in pairs]
+        utility = self.steps.get(_UTILITY, [key, texts], lambda: self._utility(pairs, spec.label))
         return AnonymiserFinding(
             anonymiser=spec.label,
             method=spec.method,
@@ -292,7 +293,12 @@ class _Run:
         utterances = self._utility_sample()
         return self.steps.get(
             _UTILITY,
-            ["originals", self.division.trial.key, self._utility_settings()],
+            [
+                "originals",
+                self.division.trial.key,
+                self._utility_settings(),
+                [utterance.transcript for utterance in utterances],
+            ],
             lambda: self._absolute_utility(utterances, "originals"),
         )
 

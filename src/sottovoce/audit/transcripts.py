@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sottovoce.asr.normalise import normalise
+from sottovoce.attack.attributes import attribute_label
 from sottovoce.attack.inputs import SpeechDivision
 from sottovoce.attack.speech import SpeechSet, operators_secret
 from sottovoce.attack.text.defences import command_defence
@@ -129,7 +130,12 @@ def text_traits(
             return _TextTraits(NotMeasured(str(error)))
 
     seeds = [study.seed, study.operators_seed]
-    key = [texts, speech.key, study.attributes, settings.model_dump(), study.interval, seeds]
+    labels = [
+        [attribute_label(utterance, name) for name in study.attributes]
+        for utterance in speech.corpus
+    ]
+    described = [study.attributes, settings.model_dump(), study.interval]
+    key = [texts, labels, speech.key, described, seeds]
     return steps.get(_TEXT_TRAITS, key, compute).results
 
 
