@@ -153,7 +153,7 @@ class XVector(SpeakerwiseAnonymiser[Source]):
             ),
             Setting(
                 "pitch_smoothing",
-                100.0,
+                0.0,
                 "Standard deviation in ms of the smoothing of the F0 contour; 0: none.",
                 low=0,
                 high=1000,
