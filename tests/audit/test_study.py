@@ -12,8 +12,9 @@ from error_codes import raises_code
 from small_corpus import make_corpus
 
 from sottovoce.audit.limits import Limit
-from sottovoce.audit.study import Study, StudyAttacker
+from sottovoce.audit.study import Study
 from sottovoce.audit.study_file import parse_change, read_study
+from sottovoce.audit.study_parts import StudyAttacker
 from sottovoce.cli import run
 from sottovoce.core.errors import InputError
 from sottovoce.core.records import Json

@@ -154,6 +154,19 @@ def attribute_label(utterance: Utterance, name: str) -> str:
     return utterance.extra.get(name, "")
 
 
+def attribute_labels(corpus: Corpus, names: Iterable[str]) -> list[list[str]]:
+    """Return the values of several attributes, a list for each.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        Utterances with the labels.
+    names : iterable of str
+        As for :func:`attribute_label`.
+    """
+    return [[attribute_label(utterance, name) for utterance in corpus] for name in names]
+
+
 def attribute_folds(
     speakers: IntArray, answers: IntArray, n_values: int, attribute: str, seed: int
 ) -> IntArray:

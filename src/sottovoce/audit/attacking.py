@@ -16,7 +16,7 @@ from sottovoce.attack.artifacts import (
     write_attack,
     write_originals,
 )
-from sottovoce.attack.attributes import attribute_label, infer_attributes
+from sottovoce.attack.attributes import attribute_labels, infer_attributes
 from sottovoce.attack.inputs import AttackInputs, SpeechDivision
 from sottovoce.attack.linking import attack, attack_originals
 from sottovoce.attack.representation import prepare_candidates
@@ -326,21 +326,15 @@ class AttackRunner:
         self, spec: AnonymiserSpec, sets: EmbeddingSets
     ) -> dict[str, AttributeInference | NotMeasured]:
         names, seed = self.study.attributes, self.study.seed
+        corpus = self.division.trial.corpus
         result = self.steps.get(
             _ATTRIBUTES,
-            [self.cache_key_inputs(spec), names, self._labels(names)],
+            [self.cache_key_inputs(spec), names, attribute_labels(corpus, names)],
             lambda: _Attributes(
-                infer_attributes(
-                    sets["trial", "released"], self.division.trial.corpus, names, seed=seed
-                )
+                infer_attributes(sets["trial", "released"], corpus, names, seed=seed)
             ),
         )
         return result.attributes
-
-    def _labels(self, names: list[str]) -> list[list[str]]:
-        """The values of some columns in the trials."""
-        corpus = self.division.trial.corpus
-        return [[attribute_label(utterance, name) for name in names] for utterance in corpus]
 
     def cache_key_inputs(self, spec: AnonymiserSpec, attacker: Attacker | None = None) -> Json:
         """Return everything that the embeddings of an attack depend on.

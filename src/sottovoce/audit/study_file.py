@@ -8,9 +8,8 @@ from pathlib import Path
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from sottovoce.audit.study import (
-    PATHS,
-    Study,
+from sottovoce.audit.study import PATHS, Study
+from sottovoce.audit.study_parts import (
     StudyAnonymiser,
     StudyAttacker,
     StudyRelease,

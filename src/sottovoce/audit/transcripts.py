@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sottovoce.asr.normalise import normalise
-from sottovoce.attack.attributes import attribute_label
+from sottovoce.attack.attributes import attribute_labels
 from sottovoce.attack.inputs import SpeechDivision
 from sottovoce.attack.speech import SpeechSet, operators_secret
 from sottovoce.attack.text.defences import command_defence
@@ -20,7 +20,8 @@ from sottovoce.attack.text.traits import (
     labelled_texts,
 )
 from sottovoce.attack.text.trigrams import train_trigrams
-from sottovoce.audit.study import Study, StudySlices, StudyText
+from sottovoce.audit.study import Study
+from sottovoce.audit.study_parts import StudySlices, StudyText
 from sottovoce.core.errors import InputError, SottovoceError
 from sottovoce.core.files import fingerprint
 from sottovoce.core.records import Record
@@ -130,10 +131,7 @@ def text_traits(
             return _TextTraits(NotMeasured(str(error)))
 
     seeds = [study.seed, study.operators_seed]
-    labels = [
-        [attribute_label(utterance, name) for name in study.attributes]
-        for utterance in speech.corpus
-    ]
+    labels = attribute_labels(speech.corpus, study.attributes)
     described = [study.attributes, settings.model_dump(), study.interval]
     key = [texts, labels, speech.key, described, seeds]
     return steps.get(_TEXT_TRAITS, key, compute).results

@@ -307,15 +307,10 @@ class DaskEngine:
                 "is kept",
                 code="engine-unreachable",
             )
-        deadline = time.monotonic() + PATIENCE
-        while True:
-            self._close_client(self._client)
-            self._client = self._connect(max(0.0, deadline - time.monotonic()))
-            try:
-                self._wait_for_workers(max(1.0, deadline - time.monotonic()))
-                break
-            except OSError:  # the scheduler is lost again
-                continue
+        self._close_client(self._client)
+        self._client = self._connect(PATIENCE)
+        with suppress(OSError):  # the scheduler is lost again, which _result will notice
+            self._wait_for_workers(PATIENCE)
         self.summary.reconnected += 1
         self._submit_to_current_client(waiting, label)
 

@@ -95,9 +95,7 @@ def scan_shard(file: Path, partition: Partition) -> pl.LazyFrame:
     partition : mapping of str to str
         Result of :func:`partition_of`.
     """
-    return scan_file(file).with_columns(
-        *(pl.lit(value).alias(name) for name, value in partition.items())
-    )
+    return scan_file(file).with_columns(_literals(partition))
 
 
 def scan_files(files: Sequence[Path], root: Path) -> pl.LazyFrame:
@@ -129,10 +127,15 @@ def count_rows(file: Path) -> int:
     return int(scan_file(file).select(pl.len()).collect().item())
 
 
+def _literals(partition: Partition) -> list[pl.Expr]:
+    """Columns of one value each."""
+    return [pl.lit(value).alias(name) for name, value in partition.items()]
+
+
 def _deferred(file: Path, schema: pl.Schema, partition: Partition) -> pl.LazyFrame:
     """A table that is fetched when it is read, with further columns of one value each."""
     stored = schema.names()
-    literals = [pl.lit(value).alias(name) for name, value in partition.items()]
+    literals = _literals(partition)
 
     def read(
         columns: list[str] | None, predicate: pl.Expr | None, n_rows: int | None, size: int | None

@@ -23,8 +23,8 @@ ScorePart = Callable[[], Iterator[RealArray]]
 PART_MEMORY = 400_000_000
 """Bytes that a worker of a cluster needs to read and count parts, one after the other."""
 PARTS_TOGETHER = 4
-"""Neighbouring parts that are counted together, since counts are sent to the client and added there
-for each group: with parts of 3 million scores that made a tenth of the work."""
+"""Neighbouring parts that are counted together, because the counts of each group, one per mated
+score and more, are sent to the client and added there."""
 
 
 @dataclass(frozen=True, eq=False)
