@@ -119,6 +119,20 @@ def test_workers_forget_the_functions_of_a_run(dask: DaskEngine) -> None:
     assert not sum(dask._client.run(engine_work.kept_functions, ended).values())
 
 
+def test_a_function_is_kept_while_other_kinds_of_work_run() -> None:
+    # between two attacks of an audit: fitting, anonymising, embedding twice, transcribing
+    def call(function: Callable[[int], int]) -> int:
+        work, items = Payload(pickle.dumps(function)), Payload(pickle.dumps((1,)))
+        result: int = remote_work.run_task(Task("kept", 1, work, items, ())).results[0]
+        return result
+
+    counted = [call(engine_work.CountCalls())]
+    assert [call(engine_work.AddNumber(kind)) for kind in range(5)] == [1, 2, 3, 4, 5]
+    counted.append(call(engine_work.CountCalls()))
+    remote_work.forget_functions("kept")
+    assert counted == [1, 2]
+
+
 def test_relative_paths_mean_the_same_on_a_worker(dask: DaskEngine) -> None:
     ((_, path),) = dask.map(engine_work.current_path, [Path("here")], label="testing")
     assert path == str(Path("here").absolute())

@@ -50,6 +50,27 @@ class SumRows:
         return float(np.sum(self.table.array[row], dtype=np.float64))
 
 
+@dataclass
+class CountCalls:
+    """Says how often it was called, like an attack that trains something at its first call."""
+
+    calls: int = 0
+
+    def __call__(self, number: int) -> int:
+        self.calls += 1
+        return self.calls
+
+
+@dataclass(frozen=True)
+class AddNumber:
+    """One of several kinds of work."""
+
+    number: int
+
+    def __call__(self, number: int) -> int:
+        return self.number + number
+
+
 @dataclass(frozen=True)
 class Record:
     """Appends to a file for every item, to see what is done how often."""

@@ -278,8 +278,9 @@ def check_versions(expected: Versions) -> None:
         )
 
 
-KEPT_FUNCTIONS = 3
-"""Kinds of work may alternate, such as attacks on one anonymiser and speech of the next."""
+KEPT_FUNCTIONS = 8
+"""Kinds of work alternate: between two attacks of an audit the speech of the next anonymiser is
+learnt, made, embedded in several representations and transcribed."""
 _FUNCTIONS: dict[tuple[str, str], Callable[[Any], Any]] = {}
 """The functions that this process used last, by run and digest: networks are loaded, and linkage
 functions trained, once."""
