@@ -7,8 +7,8 @@ Every attacker links with ``best``, ``fused`` and ``strongest``, and those that 
 speech also with ``retrained`` and, where the method has an inverse, ``undone``. ``strongest``
 retrains encoders too, unless ``--no-retraining`` hides PyTorch; ``--frozen`` runs nothing but the
 encoder as it is, linked with ``best``.
-Several runs may share one folder: they share anonymised speech, embeddings and encoders, and each
-writes its findings to its own file. ``--release-seed`` releases the speech with other draws,
+Runs into one folder, one after the other, share anonymised speech, embeddings and encoders, and
+each writes its findings to its own file. ``--release-seed`` releases the speech with other draws,
 against the same attackers.
 """
 
