@@ -18,6 +18,7 @@ means something on a machine without other work only.
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import json
 import os
@@ -29,6 +30,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -49,20 +51,39 @@ SINGLE = dict.fromkeys(
 
 
 def run(arguments: Sequence[object]) -> tuple[float, float, str]:
-    """Run a command; wall and CPU seconds, and what the engine says of its largest worker."""
+    """Run a command; wall and CPU seconds, and what the engine says of its largest worker.
+
+    The process that workers are forked from ends a moment after the command that started it; this
+    process waits for it, so that its time and that of the workers are counted.
+    """
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     begin = time.perf_counter()
     command = [sys.executable, "-m", "sottovoce", *map(str, arguments)]
     done = subprocess.run(
         command, env=os.environ | SINGLE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
     )
+    wall = time.perf_counter() - begin
+    wait_for_orphans()
     errors = done.stderr.decode()
     if done.returncode not in (0, 1):  # 1: a limit of a study is exceeded
         sys.exit(errors)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     held = re.search(r"the largest held ([0-9.]+ GB)", errors)
-    return time.perf_counter() - begin, cpu, held[1] if held else ""
+    return wall, cpu, held[1] if held else ""
+
+
+def adopt_orphans() -> None:
+    """Become the parent of processes whose parent ends, as far as they descend from this one."""
+    set_child_subreaper = 36
+    if ctypes.CDLL(None).prctl(set_child_subreaper, 1, 0, 0, 0):
+        sys.exit("this system cannot count the time of processes that outlive their parent")
+
+
+def wait_for_orphans() -> None:
+    with suppress(ChildProcessError):  # there are none
+        while True:
+            os.wait()
 
 
 def compare(
@@ -353,5 +374,6 @@ PARTS: dict[str, Callable[..., None]] = {
 if __name__ == "__main__":
     if len(sys.argv) < 3 or sys.argv[2] not in PARTS:
         sys.exit(__doc__)
+    adopt_orphans()
     Path(sys.argv[1]).mkdir(parents=True, exist_ok=True)
     PARTS[sys.argv[2]](Path(sys.argv[1]).absolute(), *sys.argv[3:])

@@ -19,6 +19,7 @@ pytest.importorskip("distributed")
 import engine_work
 
 from sottovoce.core import dask_engine, remote_work
+from sottovoce.core.cluster import KEPT_MEMORY
 from sottovoce.core.dask_engine import DaskEngine
 from sottovoce.core.engine import Engine, LocalEngine, SharedArray, open_engine
 from sottovoce.core.errors import InputError, UsageError
@@ -45,6 +46,18 @@ def dask(tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> Iterator
         assert not list(folder.iterdir())  # nothing private is left behind
     finally:
         os.environ["PYTHONPATH"] = path
+
+
+def test_workers_see_the_environment_of_their_own_cluster(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The process that workers are forked from is older than the second cluster."""
+    for value in ("first", "second"):
+        monkeypatch.setenv("SOTTOVOCE_TEST", value)
+        with open_engine("dask", jobs=1, scratch=tmp_path) as engine:
+            seen = list(engine.map(os.getenv, ["SOTTOVOCE_TEST", *KEPT_MEMORY], label="testing"))
+        kept = [(name, str(size)) for name, size in KEPT_MEMORY.items()]
+        assert seen == [("SOTTOVOCE_TEST", value), *kept]
 
 
 def values(engine: Engine, function: Callable[[int], object], count: int, group: int = 1) -> list:  # type: ignore[type-arg]

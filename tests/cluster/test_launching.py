@@ -13,14 +13,15 @@ import yaml
 
 from sottovoce.audit.cost import WORKER_MEMORY
 from sottovoce.cli.engine_options import parse_size
+from sottovoce.core.cluster import KEPT_MEMORY
 
 pytest.importorskip("distributed")
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 SINGLE = {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS"}
-TRIM = "MALLOC_TRIM_THRESHOLD_"
-"""A nanny takes it from its own environment. Dask's settings cannot name it in a variable: they are
-written in lower case."""
+KEPT = {name: str(value) for name, value in KEPT_MEMORY.items()}
+"""A nanny takes Dask's own MALLOC_TRIM_THRESHOLD_ from its environment. Dask's settings cannot name
+it in a variable: they are written in lower case."""
 
 
 def loaded(name: str) -> dict[str, Any]:
@@ -58,16 +59,18 @@ def test_nannies_take_the_threshold_from_their_environment(
 ) -> None:
     from distributed.nanny import _get_env_variables
 
-    monkeypatch.setenv(TRIM, "134217728")
+    trim = "MALLOC_TRIM_THRESHOLD_"
+    monkeypatch.setenv(trim, KEPT[trim])
     environment = _get_env_variables("distributed.nanny.pre-spawn-environ")
-    assert environment[TRIM] == "134217728"
+    assert environment[trim] == KEPT[trim]
 
 
 def test_compose() -> None:
     services = loaded("compose.cluster.yaml")["services"]
     for service in services.values():
         check_options(service["command"])
-        assert set(service["environment"]) >= {*SINGLE, TRIM}
+        assert set(service["environment"]) >= SINGLE
+        assert service["environment"].items() >= KEPT.items()
         assert (DEPLOY / service["build"]["context"] / service["build"]["dockerfile"]).is_file()
     assert all(port.startswith("127.0.0.1:") for port in services["scheduler"]["ports"])
     memory = services["worker"]["command"][
@@ -84,12 +87,13 @@ def test_slurm() -> None:
         if "dask scheduler" in line or "dask worker" in line:
             command = line[line.index("dask ") :].rstrip("&").strip()
             check_options(shlex.split(command))
-    assert all(f"{name}=1" in text for name in SINGLE) and f"{TRIM}=" in text
+    assert all(f"{name}=1" in text for name in SINGLE)
+    assert all(f"{name}={value}" in text for name, value in KEPT.items())
 
 
 def test_helm() -> None:
     values = loaded("helm-values.yaml")
     environment = {entry["name"]: entry["value"] for entry in values["worker"]["env"]}
-    assert set(environment) >= {*SINGLE, TRIM}
+    assert set(environment) >= SINGLE and environment.items() >= KEPT.items()
     assert values["worker"]["threads_per_worker"] == 1
     assert all(isinstance(value, str) for value in environment.values())

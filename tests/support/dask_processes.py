@@ -11,10 +11,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from sottovoce.core.cluster import KEPT_MEMORY
+
 ENVIRONMENT = {
     "DASK_LOGGING__DISTRIBUTED": "debug",
     "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "10",
-    "MALLOC_TRIM_THRESHOLD_": "134217728",
+    **{name: str(value) for name, value in KEPT_MEMORY.items()},
     "DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL": "1s",
     "DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__INTERVAL": "5s",
     "DASK_DISTRIBUTED__WORKER__MEMORY__MONITOR_INTERVAL": "500ms",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import os
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -19,7 +21,7 @@ DEATHS = 3
 """Workers that may be lost over a group before the scheduler of a local cluster gives it up."""
 SHARE = 0.8
 """Of the memory of this machine that the workers of a local cluster may use together."""
-WORKER_ENVIRONMENT = dict.fromkeys(
+ONE_THREAD = dict.fromkeys(
     (
         "OMP_NUM_THREADS",
         "OPENBLAS_NUM_THREADS",
@@ -29,8 +31,14 @@ WORKER_ENVIRONMENT = dict.fromkeys(
     ),
     1,
 )
-"""One thread a worker. Dask's own MALLOC_TRIM_THRESHOLD_ is left out: giving every freed block back
-to the system makes signal processing several times slower."""
+KEPT_MEMORY = {
+    "MALLOC_ARENA_MAX": 1,  # the arena of another thread gives blocks above 64 MB back at once
+    "MALLOC_MMAP_THRESHOLD_": 256 << 20,
+    "MALLOC_TRIM_THRESHOLD_": 512 << 20,
+}
+"""For glibc: freed blocks are used again instead of being given back to the system, which has to
+clear every page that it gives out. Signal processing makes and frees large arrays all the time."""
+WORKER_ENVIRONMENT = ONE_THREAD | KEPT_MEMORY
 
 
 @contextmanager
@@ -83,6 +91,7 @@ def _local_cluster(settings: EngineSettings, scratch: Path) -> Iterator[str]:
 
     memory = settings.memory or int(SHARE * MEMORY_LIMIT / settings.jobs)
     options = {
+        "distributed.worker.multiprocessing-method": _start_method(),
         "distributed.scheduler.allowed-failures": DEATHS,
         "distributed.worker.memory.target": False,
         "distributed.worker.memory.spill": False,  # results are small; nothing goes to disk
@@ -99,9 +108,9 @@ def _local_cluster(settings: EngineSettings, scratch: Path) -> Iterator[str]:
         # it would close the nanny that is starting it again
         "distributed.deploy.lost-worker-timeout": f"{RESTARTING}s",
     }
-    with (
-        dask.config.set(options),
-        LocalCluster(
+    with dask.config.set(options):
+        _preload_modules()
+        with LocalCluster(
             n_workers=settings.jobs,
             threads_per_worker=1,
             processes=True,
@@ -110,6 +119,36 @@ def _local_cluster(settings: EngineSettings, scratch: Path) -> Iterator[str]:
             dashboard_address="127.0.0.1:0",
             local_directory=str(scratch),
             silence_logs=logging.CRITICAL,
-        ) as cluster,
-    ):
-        yield cluster.scheduler_address
+        ) as cluster:
+            yield cluster.scheduler_address
+
+
+_FORKING_FROM: dict[str, str] = {}
+"""Environment of the process that workers are forked from, once there is one."""
+
+
+def _start_method() -> str:
+    """How workers are started: forked from a process that has imported the modules of the work.
+
+    That process lives as long as this one. If the environment has changed since it started, workers
+    get a process of their own, lest they read an old secret from an old environment.
+    """
+    if sys.platform != "linux":
+        return "spawn"
+    here = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in WORKER_ENVIRONMENT and name != "PYTHONHASHSEED"  # Dask sets these
+    }
+    if _FORKING_FROM and here != _FORKING_FROM:
+        return "spawn"
+    _FORKING_FROM.update(here)
+    return "forkserver"
+
+
+def _preload_modules() -> None:
+    """Tell the process that workers are forked from what to import, if it has not started yet."""
+    from distributed.utils import get_mp_context
+
+    loaded = [name for name in sys.modules if name.partition(".")[0] == "sottovoce"]
+    get_mp_context().set_forkserver_preload(["distributed.nanny", *loaded])
