@@ -51,6 +51,19 @@ def test_every_measure_has_a_card() -> None:
         assert re.sub(r"_0\.\d+$", "", name) in cards, name
 
 
+def test_tables_of_results_are_those_of_their_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """``benchmarks/results_tables.py`` writes them."""
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    from results_data import read_results
+    from results_tables import fill, frontier
+
+    results = read_results(ROOT / "docs" / "results.json")
+    page = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    assert fill(page, results) == page
+    figure = (ROOT / "docs" / "images" / "frontier.svg").read_text(encoding="utf-8")
+    assert frontier(results) == figure
+
+
 def test_every_docstring_example_runs() -> None:
     import importlib
     import pkgutil
