@@ -198,3 +198,13 @@ def test_nine_panels(monkeypatch: pytest.MonkeyPatch, run: Callable[[str], ItemO
     attackers = {row[1] for row in output.tables[0].rows}
     assert attackers == set(vauquier_2025.FORMS)
     assert any("30" in remark for remark in output.remarks)
+
+
+def test_populations_of_the_published_size_are_compared(
+    monkeypatch: pytest.MonkeyPatch, run: Callable[[str], ItemOutput]
+) -> None:
+    monkeypatch.setattr(vauquier_2025, "_reidentify", reidentified)
+    output = run("003-figure-1")
+    (first, *_) = output.compared
+    assert {row[3] for row in output.tables[0].rows} >= {5, 20}
+    assert "20 speakers (here 20)" in first.quantity

@@ -9,7 +9,7 @@ from sottovoce.attack.speech import AnonymiserSpec
 from sottovoce.core.step_cache import Step, StepCache, records_of
 from sottovoce.corpus.audio import load_length
 from sottovoce.corpus.utterance import Corpus
-from sottovoce.findings import Reidentification
+from sottovoce.findings import CurvePoint, Reidentification
 from sottovoce.measure import ReidentificationSettings, reidentify
 from sottovoce.papers.data import PaperData
 from sottovoce.papers.items import PaperItem
@@ -27,6 +27,8 @@ MEASURES = ("singling_out", "linkability", "one_minus_rocch_eer")
 """Rows of Figure 1."""
 LENGTHS = (1, 3, 30)
 """Columns of Figure 1: utterances a conversation."""
+SMALLEST = 20
+"""Speakers in the smallest population of the document."""
 
 FORMS = {
     "Original": (None, ORIGINALS),
@@ -167,9 +169,9 @@ def _compared(results: dict[str, Reidentification]) -> list[Compared]:
     compared = []
     for (measure, name), ends in published.items():
         points = [point for point in results[name].curve(measure) if point.length == 1]
-        ours = [points[0], points[-1]] if points else []
+        ours = [min(points, key=_from_smallest_crowd), points[-1]] if points else []
         for i, value in enumerate(ends):
-            crowd = ("20", "10,000" if measure == "linkability" else "22,024")[i]
+            crowd = (f"{SMALLEST}", "10,000" if measure == "linkability" else "22,024")[i]
             size = f"{ours[i].population:,}" if ours else "–"
             compared.append(
                 Compared(
@@ -180,6 +182,11 @@ def _compared(results: dict[str, Reidentification]) -> list[Compared]:
                 )
             )
     return compared
+
+
+def _from_smallest_crowd(point: CurvePoint) -> float:
+    """How far the size of a population is from the smallest published one."""
+    return abs(math.log(point.population / SMALLEST))
 
 
 def _table_1(data: PaperData) -> ItemOutput:
