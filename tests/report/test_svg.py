@@ -27,6 +27,19 @@ def test_lines_differ_in_dash_pattern_and_names_are_escaped() -> None:
     assert "<2> & co" in {text.text for text in root.iter(f"{SVG}text")}
 
 
+def test_labels_of_near_marks_do_not_overlap() -> None:
+    near = [0.50, 0.51, 0.52]
+    lines = [
+        Line(f"mark {i}", [at], [at], i, points=True, labels=(f"label {i}",))
+        for i, at in enumerate([*near, 0.1])
+    ]
+    axes = Axis.nice("x", 0, 1), Axis.nice("y", 0, 1)
+    root = ElementTree.fromstring(line_chart("marks", "of four sets", *axes, lines).svg)
+    labels = [text for text in root.iter(f"{SVG}text") if (text.text or "").startswith("label")]
+    heights = sorted(float(text.get("y", 0)) for text in labels[:3])
+    assert len(labels) == 4 and min(np.diff(heights)) >= 12.9
+
+
 @pytest.mark.parametrize(
     ("low", "high", "marks"),
     [

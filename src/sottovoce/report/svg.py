@@ -18,6 +18,8 @@ WIDTH, HEIGHT = 760, 460
 LEFT, RIGHT, TOP, BOTTOM = 74, 74, 48, 62
 COLOURS = ("#000000", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 DASHES = ("", "8 4", "2 3", "10 3 2 3", "4 2", "14 4", "1 2")
+LETTER, LABEL_HEIGHT = 6.5, 13
+"""Of labels, in pixels: about the width of a letter, and the least distance between two lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +123,12 @@ def line_chart(
     parts = [*grid(x, y)]
     if right is not None:
         parts += _right_axis(right)
+    places: list[tuple[float, float, str]] = []
     for line in lines:
-        parts += _draw(line, x, right if line.right and right is not None else y)
+        upwards = right if line.right and right is not None else y
+        parts += _draw(line, x, upwards)
+        places += zip(*_places(line, x, upwards), line.labels, strict=False)
+    parts += _mark_labels(places)
     for i, line in enumerate(listed):
         parts += _legend(line, HEIGHT + 20 * i)
     return make_figure(title, description, HEIGHT + 20 * len(listed), parts)
@@ -253,18 +259,20 @@ def _right_axis(axis: Axis) -> list[str]:
     ]
 
 
-def _draw(line: Line, x: Axis, y: Axis) -> list[str]:
+def _places(line: Line, x: Axis, y: Axis) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Where the points of a line are drawn; those beyond an axis at its end."""
     across = at_x(x, np.clip(np.asarray(line.x, float), x.low, x.high))
+    return across, at_y(y, np.clip(np.asarray(line.y, float), y.low, y.high))
+
+
+def _draw(line: Line, x: Axis, y: Axis) -> list[str]:
+    across, up = _places(line, x, y)
     if line.band:
-        return [_band(line, across, y)]
-    up = at_y(y, np.clip(np.asarray(line.y, float), y.low, y.high))
+        return [_band(line, across, up)]
     points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(across, up, strict=True))
     colour, dash = _style(line)
     if line.points:
-        return [
-            *(_mark(line, a, b) for a, b in zip(across, up, strict=True)),
-            *(_mark_label(*place) for place in zip(across, up, line.labels, strict=False)),
-        ]
+        return [_mark(line, a, b) for a, b in zip(across, up, strict=True)]
     parts = []
     if line.fill:
         base = f"{at_y(y, y.low):.1f}"
@@ -276,8 +284,8 @@ def _draw(line: Line, x: Axis, y: Axis) -> list[str]:
     ]
 
 
-def _band(line: Line, across: NDArray[np.float64], y: Axis) -> str:
-    low, high = at_y(y, np.clip(np.asarray(line.y, float), y.low, y.high)).T
+def _band(line: Line, across: NDArray[np.float64], up: NDArray[np.float64]) -> str:
+    low, high = up.T
     edge = [*zip(across, high, strict=True), *zip(across[::-1], low[::-1], strict=True)]
     points = " ".join(f"{a:.1f},{b:.1f}" for a, b in edge)
     return f'<polygon points="{points}" fill="{_style(line)[0]}" fill-opacity="0.12"/>'
@@ -296,11 +304,24 @@ def _mark(line: Line, x: float, y: float) -> str:
     return f'<path d="M{x:.1f} {y:.1f}{shape}" fill="{colour}" fill-opacity="0.6"/>'
 
 
-def _mark_label(x: float, y: float, label: str) -> str:
-    """Write beside a mark, on the side where there is more room."""
-    side, anchor = (-7, "end") if x > WIDTH * 0.6 else (7, "start")
-    place = f'x="{x + side:.1f}" y="{y - 5:.1f}" text-anchor="{anchor}"'
-    return f'<text {place} font-size="12">{escape(label)}</text>'
+def _mark_labels(places: Iterable[tuple[float, float, str]]) -> list[str]:
+    """Write beside marks, on the side where there is more room, and lower where labels overlap."""
+    parts: list[str] = []
+    written: list[tuple[float, float, float]] = []  # left end, right end, height
+    for x, y, label in places:
+        side, anchor = (-7, "end") if x > WIDTH * 0.6 else (7, "start")
+        width = LETTER * len(label)
+        left = x + side - (width if anchor == "end" else 0)
+        height = y - 5
+        while any(
+            left < end and begin < left + width and abs(height - other) < LABEL_HEIGHT
+            for begin, end, other in written
+        ):
+            height += 1
+        written.append((left, left + width, height))
+        place = f'x="{x + side:.1f}" y="{height:.1f}" text-anchor="{anchor}"'
+        parts.append(f'<text {place} font-size="12">{escape(label)}</text>')
+    return parts
 
 
 def _style(line: Line) -> tuple[str, str]:
