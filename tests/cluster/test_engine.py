@@ -6,6 +6,8 @@ import os
 import pickle
 import signal
 import stat
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -58,6 +60,27 @@ def test_workers_see_the_environment_of_their_own_cluster(
             seen = list(engine.map(os.getenv, ["SOTTOVOCE_TEST", *KEPT_MEMORY], label="testing"))
         kept = [(name, str(size)) for name, size in KEPT_MEMORY.items()]
         assert seen == [("SOTTOVOCE_TEST", value), *kept]
+
+
+def test_an_older_process_to_fork_from_is_not_used(tmp_path: Path) -> None:
+    """Something else, such as the service, may have started it in another environment."""
+    script = f"""
+import multiprocessing, os
+from pathlib import Path
+from sottovoce.core.engine import open_engine
+
+if __name__ == "__main__":
+    process = multiprocessing.get_context("forkserver").Process(target=os.getpid)
+    process.start()
+    process.join()
+    os.environ["SOTTOVOCE_TEST"] = "newer"
+    with open_engine("dask", jobs=1, scratch=Path({str(tmp_path)!r})) as engine:
+        print(list(engine.map(os.getenv, ["SOTTOVOCE_TEST"], label="testing")))
+"""
+    file = tmp_path / "script.py"
+    file.write_text(script)
+    done = subprocess.run([sys.executable, str(file)], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[('SOTTOVOCE_TEST', 'newer')]"
 
 
 def values(engine: Engine, function: Callable[[int], object], count: int, group: int = 1) -> list:  # type: ignore[type-arg]

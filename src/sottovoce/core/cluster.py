@@ -8,6 +8,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from multiprocessing import forkserver
 from pathlib import Path
 
 from sottovoce.core.dask_engine import DaskEngine
@@ -124,14 +125,15 @@ def _local_cluster(settings: EngineSettings, scratch: Path) -> Iterator[str]:
 
 
 _FORKING_FROM: dict[str, str] = {}
-"""Environment of the process that workers are forked from, once there is one."""
+"""Environment of the process that workers are forked from, once a cluster has started it."""
 
 
 def _start_method() -> str:
     """How workers are started: forked from a process that has imported the modules of the work.
 
-    That process lives as long as this one. If the environment has changed since it started, workers
-    get a process of their own, lest they read an old secret from an old environment.
+    That process lives as long as this one. If the environment has changed since it started, or it
+    was started by something else in an unknown one, workers get a process of their own, lest they
+    read an old secret from an old environment.
     """
     if sys.platform != "linux":
         return "spawn"
@@ -140,10 +142,16 @@ def _start_method() -> str:
         for name, value in os.environ.items()
         if name not in WORKER_ENVIRONMENT and name != "PYTHONHASHSEED"  # Dask sets these
     }
-    if _FORKING_FROM and here != _FORKING_FROM:
+    unknown = _fork_server_runs() and not _FORKING_FROM
+    if unknown or (_FORKING_FROM and here != _FORKING_FROM):
         return "spawn"
     _FORKING_FROM.update(here)
     return "forkserver"
+
+
+def _fork_server_runs() -> bool:
+    """Whether this process has a process to fork from; ``multiprocessing`` has no public answer."""
+    return getattr(forkserver._forkserver, "_forkserver_pid", None) is not None
 
 
 def _preload_modules() -> None:
