@@ -7,7 +7,7 @@ kept in ``docs/results.json``, so that methods can be attacked one at a time, on
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sottovoce.audit.differences import LocatedRow, compare_rows
@@ -165,7 +165,8 @@ def _figures(findings: AuditFindings, audit: Path) -> Results:
         _speech_figures(corpus, NONE, findings.original_utility, None),
         _speech_figures(corpus, anonymiser.method, anonymiser.utility, gender),
     ]
-    return Results((_originals_figures(originals, corpus), *attacks), tuple(speech))
+    on_originals = _measured((corpus, 0, NONE, "on originals", STRONGEST), originals)
+    return Results((on_originals, *attacks), tuple(speech))
 
 
 def _attack(row: AttackRow) -> str:
@@ -183,31 +184,33 @@ def _attack_figures(
     rows: Mapping[tuple[str, str], AttackRow],
     audit: Path,
 ) -> AttackFigures:
-    linkability = row.reidentification.linkability[-1]
-    evidence = [EvidenceFigures(e.name, e.top_1, e.eer, e.share) for e in row.evidence]
     attack = _attack(row)
-    singles = [other for (who, kind), other in rows.items() if who == row.attacker]
+    singles = [other for (who, _), other in rows.items() if who == row.attacker]
     singles = [other for other in singles if _attack(other) != STRONGEST]
     lazy = rows.get(("lazy-informed", attack))
-    to_best = _to_best(row, singles, audit) if attack == STRONGEST and singles else {}
     informed = row.attacker == "semi-informed"
-    to_lazy = _differences(row, lazy, audit) if informed and lazy is not None else {}
+    return replace(
+        _measured((corpus, seed, row.method, row.attacker, attack), row),
+        representation=row.representation,
+        trustworthy=row.trust.trustworthy,
+        evidence=tuple(EvidenceFigures(e.name, e.top_1, e.eer, e.share) for e in row.evidence),
+        to_best=_to_best(row, singles, audit) if attack == STRONGEST and singles else {},
+        to_lazy=_differences(row, lazy, audit) if informed and lazy is not None else {},
+    )
+
+
+def _measured(
+    key: tuple[str, int, str, str, str], entry: AttackRow | OriginalsFinding
+) -> AttackFigures:
+    """What attacks on originals and on released speech have in common."""
+    linkability = entry.reidentification.linkability[-1]
     return AttackFigures(
-        corpus,
-        seed,
-        row.method,
-        row.attacker,
-        attack,
-        {measure: _figure(row.scores.measures[measure]) for measure in MEASURES},
-        row.scores.measures["d_ece"].value,
-        row.scores.tag,
+        *key,
+        {measure: _figure(entry.scores.measures[measure]) for measure in MEASURES},
+        entry.scores.measures["d_ece"].value,
+        entry.scores.tag,
         Figure(linkability.value, linkability.low, linkability.high),
-        row.linked_with,
-        row.representation,
-        row.trust.trustworthy,
-        tuple(evidence),
-        to_best,
-        to_lazy,
+        entry.linked_with,
     )
 
 
@@ -241,22 +244,6 @@ def _differences(first: AttackRow, second: AttackRow, audit: Path) -> dict[str, 
 def _technique(row: AttackRow) -> tuple[str, str, str, str]:
     """What makes two attacks of a method the same."""
     return row.attacker, row.representation, row.linked_with, str(row.trained.settings)
-
-
-def _originals_figures(entry: OriginalsFinding, corpus: str) -> AttackFigures:
-    linkability = entry.reidentification.linkability[-1]
-    return AttackFigures(
-        corpus,
-        0,
-        NONE,
-        "on originals",
-        STRONGEST,
-        {measure: _figure(entry.scores.measures[measure]) for measure in MEASURES},
-        entry.scores.measures["d_ece"].value,
-        entry.scores.tag,
-        Figure(linkability.value, linkability.low, linkability.high),
-        entry.linked_with,
-    )
 
 
 def _speech_figures(
