@@ -5,13 +5,14 @@
 Writes ``OUT/train``: utterances of the 68 speakers of libri_train28, libri_train28_more and
 libri_dev40, spread evenly over each speaker's list and cut to their first seconds;
 ``OUT/libri40`` and ``OUT/audiomnist60``: enrolment and trial utterances of each speaker, spread
-evenly over their splits; and ``OUT/check``: a few development speakers, to try a study on.
+evenly over their splits; ``OUT/design/libri40``: fewer of these, for the 72 combinations of design
+choices on the page of papers; and ``OUT/check``: a few development speakers, to try a study on.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,7 +21,8 @@ from sottovoce.corpus.manifest import read_manifest, write_manifest
 
 TRAINING = ("libri_train28", "libri_train28_more", "libri_dev40")
 TRAIN_EACH, TRAIN_SECONDS = 6, 3.5
-ENROL_EACH, TRIAL_EACH = 4, 6
+EACH = {"enrol": 4, "trial": 6}
+EACH_OF_DESIGN = {"enrol": 3, "trial": 4}
 CHECK_SPEAKERS = 12
 
 
@@ -50,9 +52,8 @@ def training_part(corpora: Iterable[Corpus]) -> list[Utterance]:
     ]
 
 
-def attacked_part(corpus: Corpus) -> list[Utterance]:
+def attacked_part(corpus: Corpus, counts: Mapping[str, int]) -> list[Utterance]:
     """Enrolment and trial utterances of each speaker."""
-    counts = {"enrol": ENROL_EACH, "trial": TRIAL_EACH}
     return [
         replace(utterance, extra={})
         for _, utterances in sorted(corpus.by_speaker().items())
@@ -89,7 +90,9 @@ def main() -> None:
     checked = check_part(train)
     write(train, options.out / "train")
     for name in ("libri40", "audiomnist60"):
-        write(attacked_part(read_manifest(speech / name)), options.out / name)
+        write(attacked_part(read_manifest(speech / name), EACH), options.out / name)
+    design = attacked_part(read_manifest(speech / "libri40"), EACH_OF_DESIGN)
+    write(design, options.out / "design" / "libri40")
     write(checked, options.out / "check" / "attacked")
     attacked = {utterance.speaker for utterance in checked}
     others = [u for u in train if u.speaker not in attacked][: 2 * CHECK_SPEAKERS * TRAIN_EACH]

@@ -113,7 +113,8 @@ class DesignStudy:
 
     def __init__(self, data: PaperData) -> None:
         self.data = data
-        self.study: SpeechStudy = open_study(data, QUICK_PART)
+        # none of the three attackers enrols with released speech
+        self.study: SpeechStudy = open_study(data, QUICK_PART, released_enrolment=False)
         self.steps = StepCache(data.work / "steps")
 
     def result(self, choice: Choice, attacker: str) -> ChoiceResult:
@@ -126,8 +127,9 @@ class DesignStudy:
         attacker : str
             Name of an attacker.
         """
-        study = self.study
-        key = [study.attacked.key, study.division.train.key, choice, attacker, self.data.seed]
+        division = self.study.division
+        speech = [division.enrol.key, division.trial.key, division.train.key]
+        key = [*speech, choice, attacker, self.data.seed]
         return self.steps.get(_RESULT, key, lambda: self._attack(choice, attacker))
 
     def _attack(self, choice: Choice, attacker: str) -> ChoiceResult:
