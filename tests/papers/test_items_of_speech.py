@@ -17,7 +17,7 @@ from sottovoce.findings import CurvePoint, Estimate, Reidentification, SliceCurv
 from sottovoce.measure import ReidentificationSettings, reidentify
 from sottovoce.papers import maouche_2020, vauquier_2025
 from sottovoce.papers.catalogue import ITEMS
-from sottovoce.papers.comprise_2021 import crowd, design_choices, slices
+from sottovoce.papers.comprise_2021 import crowd, design_choices, design_figures, slices
 from sottovoce.papers.comprise_2021.design_choices import Choice, ChoiceResult, DesignStudy
 from sottovoce.papers.data import PaperData
 from sottovoce.papers.maouche_2020 import Combination
@@ -70,7 +70,7 @@ def drawn_rates(data: PaperData, specs: Sequence[AnonymiserSpec]) -> dict[str, S
 def drawn_choices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(DesignStudy, "_attack", drawn_choice)
     monkeypatch.setattr(DesignStudy, "original_linkability", lambda study: 0.9)
-    monkeypatch.setattr(design_choices, "trained_rates", drawn_rates)
+    monkeypatch.setattr(design_figures, "trained_rates", drawn_rates)
 
 
 @pytest.mark.usefixtures("drawn_choices")

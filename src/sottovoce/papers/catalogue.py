@@ -11,7 +11,7 @@ from sottovoce.core.registry import did_you_mean
 from sottovoce.papers import maouche_2020, nautsch_2020, noe_2020, vauquier_2025
 from sottovoce.papers.comprise_2021 import (
     crowd,
-    design_choices,
+    design_figures,
     memorised_secrets,
     memorised_tags,
     private_learning,
@@ -28,7 +28,7 @@ MODULES = (
     maouche_2020,
     noe_2020,
     vauquier_2025,
-    design_choices,
+    design_figures,
     crowd,
     recognisers,
     slices,
