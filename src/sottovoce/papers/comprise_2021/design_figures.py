@@ -15,16 +15,13 @@ from sottovoce.papers.comprise_2021.design_choices import (
     by_value,
     dense_choices,
 )
-from sottovoce.papers.comprise_2021.recognisers import TESTED, recogniser_comparison
+from sottovoce.papers.comprise_2021.recognisers import recogniser_comparison
 from sottovoce.papers.data import PaperData
 from sottovoce.papers.items import PaperItem
 from sottovoce.papers.results import Compared, ItemOutput, paper_table
 from sottovoce.report.points import Spread, whisker_chart
 from sottovoce.report.retrained import CASES
 from sottovoce.report.svg import Figure, arrange
-
-QUICK_RECOGNISERS = (300, 120)
-"""Recordings that recognisers of a quick run are trained and tested on."""
 
 
 def _spreads(groups: dict[str, list[ChoiceResult]], measure: str) -> dict[str, Spread]:
@@ -96,10 +93,7 @@ def trained_rates(data: PaperData, specs: Sequence[AnonymiserSpec]) -> dict[str,
     dict of str to Spread
         By case, such as ``A-O``; that of originals alone is the same for all combinations.
     """
-    trained, tested = QUICK_RECOGNISERS if data.quick else (None, TESTED)
-    results = [
-        recogniser_comparison(data, spec, trained=trained, tested=tested).result() for spec in specs
-    ]
+    results = [recogniser_comparison(data, spec).result() for spec in specs]
     return {
         case: Spread.of([100 * rate.value for r in results if (rate := r.rate(case)) is not None])
         for case in CASES
