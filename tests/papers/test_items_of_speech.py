@@ -76,15 +76,20 @@ def drawn_choices(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("drawn_choices")
 def test_design_choices_are_means_over_the_others(run: Callable[[str], ItemOutput]) -> None:
     proximity = run("004-figure-6")
-    (table,) = proximity.tables
-    means = {row[0]: row[2] for row in table.rows}
-    assert set(means) == set(design_choices.PROXIMITIES)
-    assert min(means, key=lambda name: float(means[name] or 0)) == "dense"
+    assert len(proximity.tables) == len(design_choices.ATTACKER_NAMES)
+    for table in proximity.tables:
+        means = {row[0]: row[2] for row in table.rows}
+        assert set(means) == set(design_choices.PROXIMITIES)
+        assert min(means, key=lambda name: float(means[name] or 0)) == "dense"
+    mildest, _, strongest = proximity.tables
+    assert all(
+        float(known[2] or 0) > float(unknown[2] or 0)
+        for unknown, known in zip(mildest.rows, strongest.rows, strict=True)
+    )
     assert proximity.compared[0].ours == "least D_sys: dense"
     assert elements(proximity, "figure-6", "circle") == 2 * len(design_choices.PROXIMITIES)
     for number, field in ((5, "DISTANCES"), (7, "GENDERS"), (8, "ASSIGNMENTS")):
-        (table,) = run(f"004-figure-{number}").tables
-
+        table = run(f"004-figure-{number}").tables[0]
         assert {row[0] for row in table.rows} == set(getattr(design_choices, field))
 
 
