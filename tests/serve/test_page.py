@@ -234,7 +234,8 @@ def test_private_words_are_marked_and_replaced_by_every_strategy(results: dict[s
     assert len(text["strategies"]) == 8
     for name, new in text["strategies"].items():
         assert "🙂 and my mail is" in new, name
-        assert "Ann" not in new and "ann@" not in new, name
+        # parts of a name may be drawn again, or as parts of others, such as Annette
+        assert "Ann Lee" not in new and "ann@example.org" not in new, name
     assert text["replaced"] == ["[PER]", "[LOC]", "[EMAIL]"]
     assert text["copied"] == text["strategies"]["typed"]
 
