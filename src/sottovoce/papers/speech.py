@@ -66,6 +66,8 @@ class SpeechStudy:
     released_enrolment : bool, default True
         Whether enrolment speech is released too, which an attacker that knows the draws enrols
         with; without it half of the work is saved.
+    training_seconds : float, optional
+        What the recordings of ``train`` were cut to, as results say.
     seed : int, default 0
         Of all draws.
     jobs : int, default 1
@@ -83,12 +85,14 @@ class SpeechStudy:
         folder: Path,
         *,
         released_enrolment: bool = True,
+        training_seconds: float | None = None,
         seed: int = 0,
         jobs: int = 1,
         progress: StageProgress | None = None,
         engine: Engine | None = None,
     ) -> None:
         self.seed = seed
+        self.training_seconds = training_seconds
         self.cache = SpeechCache(folder, make_encoder(ENCODER), jobs, progress, engine)
         self.trainer = LinkageTrainer()
         self.meter = UtilityMeter(DEFAULT_RECOGNISER, confidence=0.95, jobs=jobs, engine=engine)
@@ -104,10 +108,12 @@ class SpeechStudy:
         """The speech by name and size, as results quote it."""
         division = self.division
         trial, train = division.trial.corpus, division.train.corpus
+        seconds = self.training_seconds
+        cut = "" if seconds is None else f", the first {seconds:g} s of each"
         return (
             f"{trial.name}: {len(trial.speakers)} speakers, {len(division.enrol.corpus):,} "
             f"enrolment and {len(trial):,} trial recordings; attackers trained on "
-            f"{len(train.speakers)} other speakers of {train.name} ({len(train):,} recordings)"
+            f"{len(train.speakers)} other speakers of {train.name} ({len(train):,} recordings{cut})"
         )
 
     def released(self, spec: AnonymiserSpec) -> SpeechSet:
@@ -280,14 +286,16 @@ def open_study(
     """
     corpus = data.many if crowd else data.attacked
     size = size or (QUICK_CROWD if crowd else QUICK)
-    train = data.training
+    train, seconds = data.training, None
     if train is not None:
-        train = training_part(train, *(QUICK_TRAINING if data.quick else training))
+        speakers, each, seconds = QUICK_TRAINING if data.quick else training
+        train = training_part(train, speakers, each, seconds)
     return SpeechStudy(
         part_of(corpus, size if data.quick else None),
         train,
         data.work,
         released_enrolment=not crowd if released_enrolment is None else released_enrolment,
+        training_seconds=seconds,
         seed=data.seed,
         jobs=data.jobs,
         progress=data.progress,
