@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
+
 from sottovoce.papers.comprise_2021.design_choices import (
     ASSIGNMENTS,
     DISTANCES,
@@ -12,6 +14,7 @@ from sottovoce.papers.comprise_2021.design_choices import (
     ChoiceResult,
     all_choices,
     by_value,
+    compared_choices,
     dense_choices,
 )
 
@@ -24,7 +27,7 @@ def test_the_whole_grid() -> None:
 
 def test_a_quick_grid_has_every_value_and_is_balanced() -> None:
     choices = all_choices(quick=True)
-    assert len(choices) <= 15
+    assert len(choices) <= 20
     pairs = Counter((choice.distance, choice.proximity) for choice in choices)
     assert set(pairs) == {(d, p) for d in DISTANCES for p in PROXIMITIES}
     plda = [choice for choice in choices if choice.distance == "plda"]
@@ -32,6 +35,32 @@ def test_a_quick_grid_has_every_value_and_is_balanced() -> None:
     for field, values in levels.items():
         counts = Counter(getattr(choice, field) for choice in plda)
         assert set(counts) == set(values) and min(counts.values()) >= 2
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_what_differs_between_values_is_the_choice_alone(quick: bool) -> None:
+    """Each value occurs with the same combinations of the others."""
+    for field in ("distance", "proximity", "gender"):
+        choices = compared_choices(field, quick)
+        ignored = {"assignment"} if quick and field != "distance" else set()
+        others = {
+            value: sorted(
+                [
+                    [
+                        text
+                        for name, text in choice.to_dict().items()
+                        if name not in {field, *ignored}
+                    ]
+                    for choice in choices
+                    if getattr(choice, field) == value
+                ]
+            )
+            for value in {getattr(choice, field) for choice in choices}
+        }
+        first, *rest = others.values()
+        assert rest and all(other == first for other in rest), field
+    counts = Counter(choice.assignment for choice in compared_choices("assignment", quick))
+    assert max(counts.values()) - min(counts.values()) <= 1
 
 
 def test_results_are_grouped_by_any_choice() -> None:

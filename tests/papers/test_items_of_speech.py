@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -13,7 +14,15 @@ import pytest
 from sottovoce.attack import Attacker
 from sottovoce.attack.speech import AnonymiserSpec
 from sottovoce.corpus.demo import builtin_corpus
-from sottovoce.findings import CurvePoint, Estimate, Reidentification, SliceCurve, SlicePoint
+from sottovoce.findings import (
+    CurvePoint,
+    Estimate,
+    RecogniserRate,
+    Reidentification,
+    RetrainedUtility,
+    SliceCurve,
+    SlicePoint,
+)
 from sottovoce.measure import ReidentificationSettings, reidentify
 from sottovoce.papers import maouche_2020, vauquier_2025
 from sottovoce.papers.catalogue import ITEMS
@@ -24,7 +33,6 @@ from sottovoce.papers.maouche_2020 import Combination
 from sottovoce.papers.results import ItemOutput
 from sottovoce.papers.runner import run_item, stored_result
 from sottovoce.papers.speech import SpeechStudy
-from sottovoce.report.points import Spread
 from sottovoce.report.retrained import CASES
 from sottovoce.speaker.embeddings import Embeddings
 
@@ -61,16 +69,24 @@ def drawn_choice(study: DesignStudy, choice: Choice, attacker: str) -> ChoiceRes
     return ChoiceResult(choice, attacker, d_sys, 0.4, 0.1 + 0.01 * rng.random())
 
 
-def drawn_rates(data: PaperData, specs: Sequence[AnonymiserSpec]) -> dict[str, Spread]:
+class DrawnRecognisers:
     """Whatever is anonymised costs words."""
-    return {case: Spread.of([10.0 + 5 * case.count("A")] * len(specs)) for case in CASES}
+
+    def __init__(self, data: PaperData, spec: AnonymiserSpec) -> None:
+        self.error = 0.1 if spec.settings["gender"] == "same" else 0.2
+
+    def result(self) -> RetrainedUtility:
+        wrong = {case: self.error + 0.05 * case.count("A") for case in CASES}
+        rates = tuple(RecogniserRate(case, wrong[case], None, None, wrong[case]) for case in CASES)
+        return RetrainedUtility("drawn", (), rates, (), 4, 20, 2, 0.95, "")
 
 
 @pytest.fixture
 def drawn_choices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(DesignStudy, "_attack", drawn_choice)
     monkeypatch.setattr(DesignStudy, "original_linkability", lambda study: 0.9)
-    monkeypatch.setattr(design_figures, "trained_rates", drawn_rates)
+    monkeypatch.setattr(design_figures, "recogniser_comparison", DrawnRecognisers)
+    monkeypatch.setattr(design_figures, "described", lambda recognisers: "other trials")
 
 
 @pytest.mark.usefixtures("drawn_choices")
@@ -86,7 +102,9 @@ def test_design_choices_are_means_over_the_others(run: Callable[[str], ItemOutpu
         float(known[2] or 0) > float(unknown[2] or 0)
         for unknown, known in zip(mildest.rows, strongest.rows, strict=True)
     )
-    assert proximity.compared[0].ours == "least D_sys: dense"
+    (compared,) = proximity.compared
+    assert str(compared.ours).startswith("least D_sys: dense (0.2")
+    assert "; next random, 0.3" in str(compared.ours) and compared.why == ""
     assert elements(proximity, "figure-6", "circle") == 2 * len(design_choices.PROXIMITIES)
     for number, field in ((5, "DISTANCES"), (7, "GENDERS"), (8, "ASSIGNMENTS")):
         table = run(f"004-figure-{number}").tables[0]
@@ -98,8 +116,12 @@ def test_attackers_and_pitch(run: Callable[[str], ItemOutput]) -> None:
     for number in (9, 10):
         output = run(f"004-figure-{number}")
         order = str(output.compared[1].ours)
-        assert order == "ignorant ≤ lazy-informed ≤ semi-informed"
-        assert [row[0] for row in output.tables[1].rows] == list(CASES)
+        assert order == "ignorant, lazy-informed, semi-informed"
+        assert output.made_from.endswith("utility: other trials")
+        utility = output.tables[1].rows
+        assert [row[0] for row in utility] == list(CASES)
+        assert {row[1] for row in utility} == {design_figures.QUICK_RECOGNISERS}
+        assert "1 of 3" in output.remarks[-1]
         assert str(output.compared[-1].ours) == "A-A"
     assert run("004-figure-11").compared[0].ours == "yes"
 
@@ -149,6 +171,14 @@ def test_crowds(monkeypatch: pytest.MonkeyPatch, run: Callable[[str], ItemOutput
         assert elements(output, f"figure-{number}", "polyline") >= 14
 
 
+def test_rates_are_means_over_recognisers(tmp_path: Path) -> None:
+    choices = [Choice("plda", "dense", gender, "speaker") for gender in ("same", "random")]
+    recognisers: list[Any] = [DrawnRecognisers(PaperData(tmp_path), c.spec) for c in choices]
+    rates = design_figures.trained_rates(recognisers)
+    assert rates["O-O"].mean == pytest.approx(15) and rates["A-A"].mean == pytest.approx(25)
+    assert {spread.count for spread in rates.values()} == {2}
+
+
 def drawn_curve(sliced: object, *rest: object, **more: object) -> SliceCurve:
     """Longer slices are linked better, anonymised ones hardly."""
     anonymised = isinstance(rest[0], Attacker)
@@ -179,6 +209,30 @@ def test_slices(monkeypatch: pytest.MonkeyPatch, run: Callable[[str], ItemOutput
     ]
     assert [entry.ours for entry in output.compared] == ["0.10 to 0.10", "yes"]
     assert elements(output, "figure-15", "polyline") == 3
+
+
+def unknown_curve() -> SliceCurve:
+    curve = drawn_curve(None, None)
+    unknown = replace(curve.points[0].d_sys, value=None)
+    return replace(curve, points=tuple(replace(p, d_sys=unknown) for p in curve.points))
+
+
+def test_slices_that_were_not_measured_hide_nothing() -> None:
+    """Too few pairs to measure D_sys are not a D_sys of 0."""
+    curves = {"original": unknown_curve(), "anonymised, semi-informed": unknown_curve()}
+    assert slices._short_slices(curves).ours is None
+    assert slices._below_a_second(curves["original"]).ours is None
+
+
+def test_longer_slices_say_nothing_of_half_a_second() -> None:
+    curve = drawn_curve(None, None)
+    longer = replace(curve, points=curve.points[1:])
+    assert slices._below_a_second(longer).ours is None
+    half, second, _ = curve.points
+    swapped = replace(
+        curve, points=(replace(half, d_sys=second.d_sys), replace(second, d_sys=half.d_sys))
+    )
+    assert slices._below_a_second(swapped).ours == "no"
 
 
 def test_an_attack_can_be_left_out(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from sottovoce.attack import ATTACKERS
@@ -21,6 +21,8 @@ ASSIGNMENTS = ("speaker", "utterance")
 PITCHES = ("none", "gaussian", "percentile")
 ATTACKER_NAMES = ("ignorant", "lazy-informed", "semi-informed")
 
+TAKEN_FOR_OTHERS = "plda"
+"""The distance of the combinations that other choices are compared in, as in the document."""
 QUICK_PART = PartSize(speakers=8, enrol=2, trial=4)
 RECOGNISED = 60
 """Trials that are recognised for each choice, at most."""
@@ -63,18 +65,41 @@ def all_choices(quick: bool) -> list[Choice]:
     Parameters
     ----------
     quick : bool
-        A quarter of them, in which every pair of values of two choices but one or two occurs:
-        gender and assignment go in turn while distance and proximity take all values.
+        A third of them: with PLDA every proximity with every gender, with the cosine every
+        proximity with one gender, both assignments in turn.
     """
     if not quick:
         return [Choice(*values) for values in product(DISTANCES, PROXIMITIES, GENDERS, ASSIGNMENTS)]
-    turns = list(enumerate(product(DISTANCES, PROXIMITIES)))
-    chosen = [Choice(*pair, GENDERS[i % 3], ASSIGNMENTS[i % 2]) for i, pair in turns]
-    chosen += [
-        Choice("plda", proximity, GENDERS[(i + 1) % 3], ASSIGNMENTS[i % 2])
+    return [
+        Choice(distance, proximity, gender, ASSIGNMENTS[(i + j) % 2])
+        for distance in DISTANCES
         for i, proximity in enumerate(PROXIMITIES)
+        for j, gender in enumerate(GENDERS)
+        if distance == TAKEN_FOR_OTHERS or j == i % len(GENDERS)
     ]
-    return list(dict.fromkeys(chosen))
+
+
+def compared_choices(field: str, quick: bool) -> list[Choice]:
+    """List the combinations in which the values of one choice are compared.
+
+    What differs between two values is this choice, not the others: every value of it occurs with
+    the same combinations of the others, or, for the assignment in a quick run, nearly so.
+
+    Parameters
+    ----------
+    field : str
+        Name of a choice, such as ``gender``.
+    quick : bool
+        A part of them.
+    """
+    choices = all_choices(quick)
+    if field != "distance":
+        return [choice for choice in choices if choice.distance == TAKEN_FOR_OTHERS]
+    return [
+        choice
+        for choice in choices
+        if all(replace(choice, distance=distance) in choices for distance in DISTANCES)
+    ]
 
 
 def dense_choices(proximity: str, quick: bool) -> list[Choice]:
@@ -88,9 +113,7 @@ def dense_choices(proximity: str, quick: bool) -> list[Choice]:
         Those that :func:`all_choices` has anyway.
     """
     return [
-        choice
-        for choice in all_choices(quick)
-        if choice.distance == "plda" and choice.proximity == proximity
+        choice for choice in compared_choices("proximity", quick) if choice.proximity == proximity
     ]
 
 

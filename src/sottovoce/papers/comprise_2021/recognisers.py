@@ -63,7 +63,8 @@ def recogniser_comparison(data: PaperData, spec: AnonymiserSpec) -> RecogniserCo
     trained, tested = QUICK_SIZES if data.quick else (None, TESTED)
     training = None if data.training is None else SpeechSet.of(data.training)
     division = divide_speech(SpeechSet.of(data.attacked), training, seed=data.seed)
-    store = SpeechCache(data.work, make_encoder(ENCODER), data.jobs, data.progress)
+    encoder = make_encoder(ENCODER)
+    store = SpeechCache(data.work, encoder, data.jobs, data.progress, data.engine)
     train = _sample(division.train, trained, data.seed)
     test = _sample(division.trial, tested, data.seed)
     trained_on = store.anonymise(train, spec, attackers_secret(data.seed), f"{spec.label}, train")
@@ -104,8 +105,9 @@ def _table_1(data: PaperData) -> ItemOutput:
     result, second = comparison.result(cases), recogniser_comparison(data, OTHER).result()
     rows = [row for case in cases for row in _rows(result, case)]
     why = (
-        "an hour of speech instead of a large corpus, features of a recogniser that was trained on "
-        "originals and stays as it is, another anonymiser and other speakers"
+        f"{len(comparison.train.original.corpus):,} recordings instead of a large corpus, features "
+        "of a recogniser that was trained on originals and stays as it is, another anonymiser and "
+        "other speakers"
     )
     compared = [
         Compared(
