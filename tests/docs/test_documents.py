@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import doctest
+import json
 import re
 from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from sottovoce.cli import app
 from sottovoce.measure.catalogue import MEASURES
@@ -43,6 +45,23 @@ def unknown_options(words: list[str]) -> set[str]:
         command = command.get_command(click.Context(command), words.pop(0)) or app
     known = {name for option in command.params for name in option.opts}
     return {word.strip("[]") for word in words if word.strip("[]").startswith("--")} - known
+
+
+def test_the_example_of_json_is_what_the_command_prints() -> None:
+    page = (ROOT / "docs" / "file-formats.md").read_text(encoding="utf-8")
+    found = re.search(
+        r"`sottovoce (measure --example [^`]+)` prints:\n\n```json\n(.*?)```", page, re.S
+    )
+    assert found is not None
+    output = CliRunner().invoke(app, found[1].split()).stdout
+    printed, documented = (
+        json.loads(text, parse_float=lambda number: round(float(number), 9))
+        for text in (output, found[2])
+    )
+    assert printed.keys() == documented.keys()
+    assert printed["provenance"].keys() == documented["provenance"].keys()
+    numbers = [key for key in printed if key != "provenance"]
+    assert {key: printed[key] for key in numbers} == {key: documented[key] for key in numbers}
 
 
 def test_every_measure_has_a_card() -> None:
