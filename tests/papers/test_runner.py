@@ -12,10 +12,12 @@ from click.testing import CliRunner
 from error_codes import raises_code
 
 from sottovoce.cli import app, run
+from sottovoce.papers import runner
 from sottovoce.papers.catalogue import ITEMS, choose_items, list_items
 from sottovoce.papers.data import PaperData
-from sottovoce.papers.items import DOCUMENTS
+from sottovoce.papers.items import DOCUMENTS, PaperItem
 from sottovoce.papers.page import write_page
+from sottovoce.papers.results import ItemOutput
 from sottovoce.papers.runner import RESULT, run_item, run_or_explain, stored_result
 
 FAST = "001-table-1"
@@ -65,6 +67,65 @@ def test_a_quick_result_does_not_stand_for_a_complete_one(tmp_path: Path) -> Non
     assert stored_result(ITEMS[FAST], data) is not None
     assert stored_result(ITEMS[FAST], replace(data, quick=False)) is None
     assert stored_result(ITEMS[FAST], replace(data, corpus="elsewhere")) is None
+
+
+def unread(name: str) -> PaperItem:
+    """An item that computes nothing."""
+    return replace(ITEMS[name], run=lambda data: ItemOutput("nothing"))
+
+
+def test_a_result_without_vectors_does_not_stand_for_one_with_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sottovoce.papers.data.find_spec", lambda name: name)  # all installed
+    item, data = unread("004-figure-18"), PaperData(tmp_path / "out")
+    run_item(item, data)
+    vectors = tmp_path / "glove.txt"
+    vectors.write_text("word 1 2\n")
+    with_vectors = PaperData(tmp_path / "out", vectors=(vectors,))
+    assert not run_or_explain(item, with_vectors).kept
+    assert run_or_explain(item, with_vectors).kept
+    assert not run_or_explain(item, data).kept
+
+
+def test_inputs_of_the_same_name_are_different_inputs(tmp_path: Path) -> None:
+    corpora = []
+    for name in ("vctk", "libri"):
+        corpora.append(tmp_path / name / "dev")
+        corpora[-1].mkdir(parents=True)
+        (corpora[-1] / "manifest.csv").write_text(f"id,path,speaker\n{name},a.wav,s\n")
+    first, second = (PaperData(tmp_path / "out", corpus=str(corpus)) for corpus in corpora)
+    run_item(ITEMS[FAST], first)
+    assert stored_result(ITEMS[FAST], first) is not None
+    assert stored_result(ITEMS[FAST], second) is None
+    assert str(tmp_path) not in (tmp_path / "out" / FAST / RESULT).read_text()
+
+
+def test_only_what_an_item_uses_decides_about_its_result(tmp_path: Path) -> None:
+    run_item(ITEMS[FAST], PaperData(tmp_path))
+    more = PaperData(tmp_path, ner=tmp_path, vectors=(tmp_path / "a.txt",))
+    assert stored_result(ITEMS[FAST], more) is not None
+
+
+def test_items_say_what_they_left_out_themselves(tmp_path: Path) -> None:
+    data = PaperData(tmp_path, skip=("xvector, ignorant",))
+    assert run_item(ITEMS[FAST], data).skipped == ()
+    assert stored_result(ITEMS[FAST], replace(data, skip=())) is not None
+
+
+def test_a_result_never_stands_beside_other_drawings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = PaperData(tmp_path)
+    run_item(ITEMS["001-figure-3"], data)
+
+    def stop(path: Path, value: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(runner, "write_json", stop)
+    with pytest.raises(KeyboardInterrupt):
+        run_item(ITEMS["001-figure-3"], data)
+    assert stored_result(ITEMS["001-figure-3"], data) is None
 
 
 def test_a_finished_result_is_kept(tmp_path: Path) -> None:

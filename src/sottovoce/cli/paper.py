@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from sottovoce.papers.data import PaperData
     from sottovoce.papers.items import PaperItem
     from sottovoce.papers.results import PaperResult
+    from sottovoce.papers.runner import Outcome
 
 
 @click.command(
@@ -82,7 +85,8 @@ if TYPE_CHECKING:
     "--skip",
     multiple=True,
     metavar="NAME",
-    help='Leave out an attack by its name in the figure, e.g. "xvector, semi-informed".',
+    help="Leave out an attack of 004-figure-12 to 14 by its name there, e.g. "
+    '"xvector, semi-informed"; may be repeated.',
 )
 @click.option(
     "--finished",
@@ -146,6 +150,9 @@ def command(
         seed=seed,
         jobs=jobs,
     )
+    from sottovoce.papers.comprise_2021.crowd import check_attacks
+
+    check_attacks(skip)
     if listed:
         _print_list(data, json_to)
         return
@@ -153,6 +160,7 @@ def command(
         raise click.UsageError("name an ITEM, or all; --list shows them")
     from sottovoce.anonymise.voice.kept_analyses import keep_analyses
     from sottovoce.papers.catalogue import choose_items
+    from sottovoce.papers.page import write_page
 
     items = choose_items(names)
     if page is not None and page.suffix != ".md":
@@ -162,7 +170,11 @@ def command(
         if len(items) == 1 and page is None and not finished:
             _run_single(items[0], data, json_to)
         else:
-            _run_several(items, data, page, json_to, compute=not finished)
+            outcomes = _run_several(items, data, compute=not finished)
+            if page is not None:
+                made_by = _page_command(names, data, page)
+                write_page(page, outcomes, data, made_by, keep=finished)
+            _print_outcomes(outcomes, json_to)
 
 
 def _print_list(data: PaperData, json_to: str | None) -> None:
@@ -216,16 +228,7 @@ def _print_result(result: PaperResult, data: PaperData) -> None:
     terminal.line(f"Written to {data.folder / result.id}.")
 
 
-def _run_several(
-    items: list[PaperItem],
-    data: PaperData,
-    page: Path | None,
-    json_to: str | None,
-    *,
-    compute: bool,
-) -> None:
-
-    from sottovoce.papers.page import write_page
+def _run_several(items: list[PaperItem], data: PaperData, *, compute: bool) -> list[Outcome]:
     from sottovoce.papers.runner import finished_or_reason, run_or_explain, with_progress
 
     outcomes = []
@@ -233,8 +236,10 @@ def _run_several(
         for item in items:
             run = with_progress(replace(data, progress=progress), item.id)
             outcomes.append(run_or_explain(item, run) if compute else finished_or_reason(item, run))
-    if page is not None:
-        write_page(page, outcomes, data, _page_command(data, page), keep=not compute)
+    return outcomes
+
+
+def _print_outcomes(outcomes: list[Outcome], json_to: str | None) -> None:
     if json_to is not None:
         results = [outcome.result for outcome in outcomes if outcome.result is not None]
         missing = {o.item.id: o.reason for o in outcomes if o.result is None}
@@ -245,11 +250,13 @@ def _run_several(
             click.echo(f"{outcome.item.id}: {'kept' if outcome.kept else state}")
 
 
-def _page_command(data: PaperData, page: Path) -> str:
+def _page_command(names: Sequence[str], data: PaperData, page: Path) -> str:
     """The command that makes the page, with folders by name only."""
-    words = ["sottovoce paper all"]
+    words = ["sottovoce", "paper", *names]
     words += ["--quick"] if data.quick else []
-    for name, value in data.named().items():
-        if not (name == "corpus" and value == "builtin"):
-            words.append(f"--{name} {value}")
-    return " ".join([*words, f"--page {page.name}"])
+    for option, paths in data.inputs.items():
+        if not (option == "corpus" and data.synthetic):
+            words += [word for path in paths for word in (f"--{option}", path.name)]
+    words += [word for attack in data.skip for word in ("--skip", attack)]
+    words += ["--seed", str(data.seed)] if data.seed else []
+    return shlex.join([*words, "--page", page.name])

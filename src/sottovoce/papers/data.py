@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 
 from sottovoce.core.engine import Engine
+from sottovoce.core.records import Record
 from sottovoce.core.types import StageProgress
 from sottovoce.corpus.audio import load_length
 from sottovoce.corpus.formats import BUILTIN, open_corpus
@@ -26,6 +28,21 @@ NEEDS = {
     "transcripts": "a corpus with transcripts: --corpus DIR",
 }
 """What an item may need besides speech, for which the built-in corpus is the default."""
+OPTIONAL = ("vectors",)
+"""What an item may use without needing it."""
+
+LISTS = ("manifest.csv", "wav.scp", "segments", "utt2spk", "text")
+"""Files of a corpus that say what is in it."""
+DIGEST_DIGITS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class NamedInput(Record):
+    """A corpus, folder or file that the user gave: its name without folders, and its content."""
+
+    name: str
+    digest: str
+    """The same for the same content; empty if there is no such file, as for the built-in corpus."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +90,8 @@ class PaperData:
     engine: Engine | None = field(default=None, compare=False)
     """What processes recordings; None for threads of this process, ``jobs`` of them."""
     progress: StageProgress | None = None
+    digests: dict[Path, str] = field(default_factory=dict, compare=False, repr=False)
+    """Of inputs, so that copies of this object compute each once."""
 
     def missing(self, needs: Sequence[str]) -> str | None:
         """Return what an item still needs, or None if it can run.
@@ -80,7 +99,12 @@ class PaperData:
         Parameters
         ----------
         needs : sequence of str
-            Names in :data:`NEEDS`.
+            Names in :data:`NEEDS` or :data:`OPTIONAL`.
+
+        Raises
+        ------
+        InputError
+            If transcripts are needed and the corpus cannot be read.
         """
         given = {
             "words": self.ner is not None,
@@ -90,10 +114,14 @@ class PaperData:
             "torch": find_spec("torch") is not None,
             "training": find_spec("torch") is not None and find_spec("onnx") is not None,
             "accounting": find_spec("dp_accounting") is not None,
-            "transcripts": True,
+            "transcripts": "transcripts" in needs and self._has_transcripts(),
         }
-        absent = [NEEDS[name] for name in needs if not given.get(name, False)]
+        needed = [name for name in needs if name not in OPTIONAL]
+        absent = [NEEDS[name] for name in needed if not given.get(name, False)]
         return "; ".join(absent) or None
+
+    def _has_transcripts(self) -> bool:
+        return self.synthetic or has_transcripts(self.attacked)
 
     @property
     def work(self) -> Path:
@@ -120,8 +148,9 @@ class PaperData:
         """Whether the attacked corpus is the built-in one, whose voices nobody has."""
         return self.corpus == BUILTIN
 
-    def named(self) -> dict[str, str]:
-        """Return the inputs by name, without folders, as results quote them."""
+    @property
+    def inputs(self) -> dict[str, tuple[Path, ...]]:
+        """The corpora, folders and files that the user gave, by option."""
         paths = {
             "corpus": self.corpus,
             "train": self.train,
@@ -131,9 +160,90 @@ class PaperData:
             "features": self.features,
             "news": self.news,
         }
-        named = {name: Path(path).name for name, path in paths.items() if path is not None}
-        listed = " ".join(path.name for path in self.vectors)
-        return {**named, "vectors": listed} if listed else named
+        given = {name: (Path(path),) for name, path in paths.items() if path is not None}
+        return {**given, **({"vectors": self.vectors} if self.vectors else {})}
+
+    def named(self, options: Collection[str]) -> dict[str, tuple[NamedInput, ...]]:
+        """Return some inputs by name and content, without folders, as results store them.
+
+        Parameters
+        ----------
+        options : collection of str
+            The options of the inputs; those that the user did not give are left out.
+        """
+        return {
+            option: tuple(NamedInput(path.name, self._digest(path)) for path in paths)
+            for option, paths in self.inputs.items()
+            if option in options
+        }
+
+    def _digest(self, path: Path) -> str:
+        if path not in self.digests:
+            self.digests[path] = input_digest(path)
+        return self.digests[path]
+
+
+def input_digest(path: Path) -> str:
+    """Return a short digest of a file or folder, wherever it lies.
+
+    Parameters
+    ----------
+    path : Path
+        A file, whose content counts; a corpus with lists, whose lists count; or another folder,
+        of which the names and sizes of all files count.
+
+    Returns
+    -------
+    str
+        Hexadecimal digits, or nothing if there is no such file.
+    """
+    if path.is_file():
+        return _digest_of_contents([path])
+    if not path.is_dir():
+        return ""
+    lists = [path / name for name in LISTS if (path / name).is_file()]
+    if lists:
+        return _digest_of_contents(lists)
+    files = sorted(file for file in path.rglob("*") if file.is_file())
+    sizes = [f"{file.relative_to(path).as_posix()} {file.stat().st_size}" for file in files]
+    return hashlib.sha256("\n".join(sizes).encode()).hexdigest()[:DIGEST_DIGITS]
+
+
+def _digest_of_contents(paths: Iterable[Path]) -> str:
+    total = hashlib.sha256()
+    for path in paths:
+        with path.open("rb") as file:
+            total.update(hashlib.file_digest(file, "sha256").digest())
+    return total.hexdigest()[:DIGEST_DIGITS]
+
+
+def has_transcripts(corpus: Corpus) -> bool:
+    """Whether any utterance of a corpus has a transcript.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        Any speech.
+    """
+    return any(utterance.transcript.strip() for utterance in corpus)
+
+
+def corpus_remarks(corpus: Corpus) -> list[str]:
+    """Return what has to be known about attacks on a corpus, which is recognised by its name.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        The attacked speech.
+    """
+    known = corpus.name.lower().replace("_", "").replace(" ", "").replace("-", "")
+    return [_SPEECH_COMMANDS] if "speechcommands" in known else []
+
+
+_SPEECH_COMMANDS = (
+    "In Speech Commands each speaker has one session and device, so a link may be one to a "
+    "microphone; words of one second are short."
+)
 
 
 def part_of(corpus: Corpus, size: PartSize | None) -> Corpus:

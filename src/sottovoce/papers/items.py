@@ -27,7 +27,8 @@ class PaperItem:
     title: str
     run: Callable[[PaperData], ItemOutput]
     needs: tuple[str, ...] = ()
-    """What it needs besides speech, names in :data:`~sottovoce.papers.data.NEEDS`."""
+    """What it needs besides speech, or may use: names in :data:`~sottovoce.papers.data.NEEDS` and
+    :data:`~sottovoce.papers.data.OPTIONAL`."""
 
     @property
     def document(self) -> str:

@@ -10,6 +10,7 @@ from sottovoce.papers.data import PaperData
 from sottovoce.papers.items import DOCUMENTS
 from sottovoce.papers.results import Compared, PaperResult, PaperTable
 from sottovoce.papers.runner import Outcome, drawing_path
+from sottovoce.papers.speech import QUICK_TRAINING, TRAINING
 from sottovoce.report.formats import MISSING
 
 MOST_ROWS = 40
@@ -25,9 +26,10 @@ INTRODUCTION = (
     "```sh\n{command}\n```\n\n"
     "`sottovoce paper --list` shows all items and what those need that do not run; "
     "`sottovoce paper ITEM` computes one. A run that was stopped continues. Without `--quick` an "
-    "item takes the whole corpus; what was made on a part says so, and finished complete runs are "
-    "kept in quick ones. Numbers of other speakers, encoders and anonymisers are not expected to "
-    "be equal: the page says what differs. Names of attackers are "
+    "item attacks the whole corpus; what was made on a part says so, and finished complete runs "
+    "are kept in quick ones. The speech that attackers train on (`--train`) is always cut, as a "
+    "rule to {complete}, with `--quick` to {quick}. Numbers of other speakers, encoders and "
+    "anonymisers are not expected to be equal: the page says what differs. Names of attackers are "
     "[ours](terminology.md#what-the-attacker-knows), which are not those of every document.\n"
 )
 
@@ -59,7 +61,10 @@ def write_page(
     kept = _computed_sections(path) if keep else {}
     finished = sum(o.result is not None or o.item.id in kept for o in outcomes)
     summary = f"{finished} of {len(outcomes)} items are here."
-    parts = [INTRODUCTION.format(command=command), summary]
+    introduction = INTRODUCTION.format(
+        command=command, complete=_training(TRAINING), quick=_training(QUICK_TRAINING)
+    )
+    parts = [introduction, summary]
     document = ""
     for outcome in outcomes:
         if outcome.item.document != document:
@@ -70,6 +75,11 @@ def write_page(
         else:
             parts += _section(outcome, path.parent, data)
     write_text(path, "\n".join(parts).rstrip() + "\n")
+
+
+def _training(part: tuple[int, int, float]) -> str:
+    speakers, utterances, seconds = part
+    return f"the first {seconds:g} s of {utterances} utterances of each of {speakers} speakers"
 
 
 def _computed_sections(path: Path) -> dict[str, str]:
@@ -91,7 +101,7 @@ def _section(outcome: Outcome, folder: Path, data: PaperData) -> Iterator[str]:
     item, result = outcome.item, outcome.result
     yield f"### {item.id}: {item.title}\n"
     if result is None:
-        yield f"{_ABSENT} it needs {(outcome.reason or '').removeprefix('needs ')}.\n"
+        yield f"{_ABSENT} {(outcome.reason or '').rstrip('.')}.\n"
         return
     part = " A quick run on a part of the data." if result.quick else ""
     yield f"Computed from {result.made_from}.{part}\n"

@@ -1,4 +1,4 @@
-"""What an item of a paper holds: tables, drawings, and published numbers beside ours."""
+"""What an item of a paper holds: tables, drawings, remarks, and published numbers beside ours."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sottovoce.core.records import Record
+from sottovoce.findings import Reidentification
 from sottovoce.report.formats import MISSING
 from sottovoce.report.svg import Figure
 from sottovoce.report.tables import Table, make_table
@@ -99,9 +100,7 @@ class PaperResult(Record):
     remarks: tuple[str, ...] = ()
     """What has to be known to read it."""
     skipped: tuple[str, ...] = ()
-    """Attacks that the user left out."""
-    cpu_seconds: float = 0.0
-    """CPU time of all runs of the item; a step that items share counts where it was made."""
+    """Attacks of this item that were left out because the user asked for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,3 +113,57 @@ class ItemOutput:
     """By name, such as ``figure-2``."""
     compared: Sequence[Compared] = ()
     remarks: Sequence[str] = ()
+    skipped: Sequence[str] = ()
+    """Attacks that were left out because the user asked for it."""
+
+
+def reidentification_cautions(results: Iterable[Reidentification]) -> list[str]:
+    """Return the warnings and notes of re-identification studies, each once.
+
+    Parameters
+    ----------
+    results : iterable of Reidentification
+        The studies of an item.
+    """
+    studies = list(results)
+    warnings = [f"Careful: {warning}." for study in studies for warning in study.warnings]
+    notes = [f"{note}." for study in studies for note in study.notes]
+    return list(dict.fromkeys([*warnings, *notes]))
+
+
+def knowledge_remarks(
+    quantity: str, curves: Mapping[str, Mapping[str, float]], *, lower_links_more: bool = False
+) -> list[str]:
+    """Say where an attacker that knows more links less than one that knows less.
+
+    Its figures are then no bound, whatever it is called. An attacker is named once, at the place
+    where it lags behind most. Differences that three decimals do not show do not count.
+
+    Parameters
+    ----------
+    quantity : str
+        What the values are, such as ``EER``.
+    curves : mapping of str to mapping of str to float
+        The values by attacker, in rising order of what it knows, and by place, such as
+        ``40 speakers``.
+    lower_links_more : bool, default False
+        Whether lower values link more, as for error rates and ranks.
+    """
+    sign = -1 if lower_links_more else 1
+    names = list(curves)
+    remarks = []
+    for i, name in enumerate(names):
+        lags = [
+            (sign * (round(curves[lesser][place], 3) - round(value, 3)), lesser, place)
+            for lesser in names[:i]
+            for place, value in curves[name].items()
+            if place in curves[lesser]
+        ]
+        lag, lesser, place = max(lags, default=(0.0, "", ""), key=lambda entry: entry[0])
+        if lag > 0:
+            remarks.append(
+                f"{quantity}, {place}: {curves[name][place]:.3f} ({name}) against "
+                f"{curves[lesser][place]:.3f} ({lesser}). The attacker that knows more links less: "
+                "its training or enrolment speech did not help it, so its figures are no bound."
+            )
+    return remarks

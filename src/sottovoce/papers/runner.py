@@ -1,8 +1,7 @@
-"""Running items: each writes a folder with its result and drawings, whole or not at all."""
+"""Running items: each writes a folder with its drawings and, when they are complete, its result."""
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from sottovoce.core.files import write_text
 from sottovoce.core.locks import locked
 from sottovoce.core.records import Record, read_json_record, write_json
 from sottovoce.papers.catalogue import item_status
-from sottovoce.papers.data import PaperData
+from sottovoce.papers.data import NamedInput, PaperData
 from sottovoce.papers.items import PaperItem
 from sottovoce.papers.results import PaperResult
 
@@ -28,8 +27,8 @@ class StoredResult(Record):
     """A result and what it was made from, as its file holds them."""
 
     version: str
-    inputs: dict[str, str]
-    """The names of the corpora and files that the user gave."""
+    inputs: dict[str, tuple[NamedInput, ...]]
+    """The corpora, folders and files that the user gave and the item uses, by option."""
     seed: int
     result: PaperResult
 
@@ -52,10 +51,7 @@ def run_item(item: PaperItem, data: PaperData) -> PaperResult:
     needs = item_status(item, data).needs
     if needs is not None:
         raise InputError(f"{item.id} needs {needs}", code="missing-data")
-    earlier = stored_result(item, data)
-    spent = 0.0 if earlier is None or earlier.quick != data.quick else earlier.cpu_seconds
     with locked(data.folder):
-        started = time.process_time()
         output = item.run(data)
         result = PaperResult(
             item.id,
@@ -67,14 +63,20 @@ def run_item(item: PaperItem, data: PaperData) -> PaperResult:
             tuple(output.drawings),
             tuple(output.compared),
             tuple(output.remarks),
-            data.skip,
-            round(spent + time.process_time() - started, 1),
+            tuple(output.skipped),
         )
         folder = data.folder / item.id
+        (folder / RESULT).unlink(missing_ok=True)  # an earlier one has other drawings
         for name, figure in output.drawings.items():
             write_text(folder / f"{name}.svg", figure.svg)
-        write_json(folder / RESULT, StoredResult(__version__, data.named(), data.seed, result))
+        stored = StoredResult(__version__, data.named(_used(item)), data.seed, result)
+        write_json(folder / RESULT, stored)
     return result
+
+
+def _used(item: PaperItem) -> list[str]:
+    """The options of the inputs that an item uses."""
+    return [*SPEECH, *(INPUTS.get(need, need) for need in item.needs)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ class Outcome:
     result: PaperResult | None
     """None where it could not run."""
     reason: str | None = None
-    """Why not."""
+    """Why not, to follow a colon."""
     kept: bool = False
     """Whether the result was there already."""
 
@@ -104,7 +106,12 @@ def finished_or_reason(item: PaperItem, data: PaperData) -> Outcome:
     if stored is not None:
         return Outcome(item, stored, kept=True)
     needs = item_status(item, data).needs
-    return Outcome(item, None, needs or f"to be computed: sottovoce paper {item.id}")
+    command = f"to be computed: sottovoce paper {item.id}"
+    return Outcome(item, None, command if needs is None else _needing(needs))
+
+
+def _needing(needs: str) -> str:
+    return f"it needs {needs}"
 
 
 def run_or_explain(item: PaperItem, data: PaperData) -> Outcome:
@@ -122,9 +129,12 @@ def run_or_explain(item: PaperItem, data: PaperData) -> Outcome:
     if stored is not None:
         return Outcome(item, stored, kept=True)
     try:
+        needs = item_status(item, data).needs
+        if needs is not None:
+            return Outcome(item, None, _needing(needs))
         return Outcome(item, run_item(item, data))
     except SottovoceError as error:
-        return Outcome(item, None, str(error).removeprefix(f"{item.id} "))
+        return Outcome(item, None, f"an error: {error}")
 
 
 def stored_result(item: PaperItem, data: PaperData, *, skipped: bool = False) -> PaperResult | None:
@@ -137,20 +147,20 @@ def stored_result(item: PaperItem, data: PaperData, *, skipped: bool = False) ->
     data : PaperData
         The inputs; a result of a quick run does not stand for a complete one.
     skipped : bool, default False
-        Whether a result is taken in which other attacks were left out.
+        Whether a result is taken in which attacks were left out that ``data`` asks for.
     """
     path = data.folder / item.id / RESULT
     try:
         stored = read_json_record(StoredResult, path, advice="run the item again")
     except InputError:
         return None
-    given, used = data.named(), [*SPEECH, *(INPUTS.get(need, need) for need in item.needs)]
-    same = all(stored.inputs.get(name) == given.get(name) for name in used)
     if (stored.version, stored.seed) != (__version__, data.seed):
         return None
-    if not same or (stored.result.quick and not data.quick):
+    if stored.result.quick and not data.quick:
         return None
-    if stored.result.skipped != data.skip and not skipped:
+    if not skipped and not set(stored.result.skipped) <= set(data.skip):
+        return None
+    if stored.inputs != data.named(_used(item)):
         return None
     return stored.result
 

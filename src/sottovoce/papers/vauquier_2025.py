@@ -11,9 +11,16 @@ from sottovoce.corpus.audio import load_length
 from sottovoce.corpus.utterance import Corpus
 from sottovoce.findings import CurvePoint, Reidentification
 from sottovoce.measure import ReidentificationSettings, reidentify
-from sottovoce.papers.data import PaperData
+from sottovoce.papers.data import PaperData, corpus_remarks
 from sottovoce.papers.items import PaperItem
-from sottovoce.papers.results import Compared, ItemOutput, PaperTable, paper_table
+from sottovoce.papers.results import (
+    Compared,
+    ItemOutput,
+    PaperTable,
+    knowledge_remarks,
+    paper_table,
+    reidentification_cautions,
+)
 from sottovoce.papers.speech import ORIGINALS, SpeechStudy, open_study
 from sottovoce.report.reidentification import CURVES, population_axis
 from sottovoce.report.svg import Axis, Figure, Line, arrange, line_chart
@@ -38,6 +45,9 @@ FORMS = {
 }
 """The document's attackers by their names there. All of them have anonymised enrolment speech; they
 differ in the speech they train on, which here is that of the linkage function."""
+
+BY_KNOWLEDGE = ("Ignorant", "Semi-Informed", "Informed")
+"""The attackers on anonymised speech in rising order of what they know."""
 
 PUBLISHED_DATASETS = {
     "LibriSpeech train-clean-360": (439, 482, 921, 364.0, 104_014),
@@ -96,10 +106,17 @@ def _figure_1(data: PaperData) -> ItemOutput:
         columns=len(lengths),
     )
     remarks = [
+        *_knowledge_remarks(results),
         "The document trains the speaker encoder itself on anonymised speech; here the encoder "
         "stays as it is and the linkage function is trained so. docs/results.md has retrained "
         "encoders.",
         "Expectations over random populations are exact, except Singling Out, which is simulated.",
+        "Singling Out makes its predicates from the enrolment speech and draws populations from "
+        "the trials, since thresholds are set with several recordings of each speaker and a part "
+        "of a corpus has more trials. The document does the reverse, its enrolment set being "
+        "larger; so does sottovoce reidentify --swap-roles.",
+        *corpus_remarks(study.attacked.corpus),
+        *reidentification_cautions(results.values()),
     ]
     missing = [str(length) for length in LENGTHS if length not in lengths]
     if missing:
@@ -114,6 +131,21 @@ def _figure_1(data: PaperData) -> ItemOutput:
         compared=_compared(results),
         remarks=remarks,
     )
+
+
+def _knowledge_remarks(results: dict[str, Reidentification]) -> list[str]:
+    """Attackers that link less than those that know less, by measure."""
+    remarks = []
+    for measure in MEASURES:
+        curves = {
+            name: {
+                f"L = {point.length}, {point.population:,} speakers": point.value
+                for point in results[name].curve(measure)
+            }
+            for name in BY_KNOWLEDGE
+        }
+        remarks += knowledge_remarks(CURVES[measure].label, curves)
+    return remarks
 
 
 def _panel(measure: str, length: int, results: dict[str, Reidentification]) -> Figure:

@@ -10,12 +10,20 @@ import numpy as np
 
 from sottovoce.attack import ATTACKERS, Attacker
 from sottovoce.attack.speech import AnonymiserSpec
+from sottovoce.core.errors import UsageError
+from sottovoce.core.registry import did_you_mean
 from sottovoce.core.step_cache import Step, StepCache, records_of
 from sottovoce.findings import CurvePoint, Reidentification
 from sottovoce.measure import ReidentificationSettings, reidentify
-from sottovoce.papers.data import PaperData
+from sottovoce.papers.data import PaperData, corpus_remarks
 from sottovoce.papers.items import PaperItem
-from sottovoce.papers.results import Compared, ItemOutput, paper_table
+from sottovoce.papers.results import (
+    Compared,
+    ItemOutput,
+    knowledge_remarks,
+    paper_table,
+    reidentification_cautions,
+)
 from sottovoce.papers.speech import ORIGINALS, SpeechStudy, open_study
 from sottovoce.report.reidentification import population_axis
 from sottovoce.report.svg import Axis, Figure, Line, arrange, line_chart
@@ -24,6 +32,15 @@ from sottovoce.speaker.embeddings import Embeddings
 ANONYMISERS = (AnonymiserSpec("xvector"), AnonymiserSpec("mcadams"))
 """The document's anonymiser, and a second that hides less."""
 ATTACKER_NAMES = ("ignorant", "lazy-informed", "semi-informed")
+"""In rising order of what they know."""
+BASELINE = "baseline"
+"""Name of the attack on originals."""
+ATTACKS = {
+    f"{spec.label}, {name}": (spec, ATTACKERS[name])
+    for spec in ANONYMISERS
+    for name in ATTACKER_NAMES
+}
+"""Attacks on anonymised speech by their names in the figures; each can be left out."""
 TOP = 20
 CORE, CORE_TRIALS = 20, 60
 """Test speakers of the document, and the fewest trials; with fewer there is no D_sys."""
@@ -31,6 +48,33 @@ CORE, CORE_TRIALS = 20, 60
 Curves = Mapping[str, Reidentification]
 
 _REIDENTIFIED = Step("reidentified", records_of(Reidentification))
+
+
+def check_attacks(names: Sequence[str]) -> None:
+    """Refuse names of attacks that cannot be left out.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Attacks that the user wants to leave out.
+
+    Raises
+    ------
+    UsageError
+        ``conflict`` for the attack on originals, ``unknown-name`` for a name of no attack.
+    """
+    for name in names:
+        if name == BASELINE:
+            raise UsageError(
+                f"--skip {name}: all attacks are compared with it; leave out another",
+                code="conflict",
+            )
+        if name not in ATTACKS:
+            raise UsageError(did_you_mean("attack", name, list(ATTACKS)), code="unknown-name")
+
+
+def _left_out(data: PaperData) -> list[str]:
+    return [name for name in data.skip if name in ATTACKS]
 
 
 def crowd_curves(data: PaperData) -> tuple[SpeechStudy, Curves]:
@@ -43,14 +87,10 @@ def crowd_curves(data: PaperData) -> tuple[SpeechStudy, Curves]:
     """
     study = open_study(data, crowd=True)
     steps = StepCache(data.work / "steps")
-    runs: list[tuple[str, AnonymiserSpec | None, Attacker]] = [("baseline", None, ORIGINALS)]
-    runs += [
-        (f"{spec.label}, {name}", spec, ATTACKERS[name])
-        for spec in ANONYMISERS
-        for name in ATTACKER_NAMES
-    ]
+    runs: dict[str, tuple[AnonymiserSpec | None, Attacker]] = {BASELINE: (None, ORIGINALS)}
+    runs |= {name: run for name, run in ATTACKS.items() if name not in data.skip}
     curves = {}
-    for name, spec, attacker in (run for run in runs if run[0] not in data.skip):
+    for name, (spec, attacker) in runs.items():
         key = [study.attacked.key, study.division.train.key, name, data.seed, "crowd", CORE]
         curves[name] = steps.get(
             _REIDENTIFIED,
@@ -108,7 +148,7 @@ def _sizes(everybody: int) -> tuple[int, ...]:
 
 def _figure_12(data: PaperData) -> ItemOutput:
     study, curves = crowd_curves(data)
-    sizes = [point.population for point in curves["baseline"].open_set]
+    sizes = [point.population for point in curves[BASELINE].open_set]
     panels = [
         _chart(
             label,
@@ -123,8 +163,7 @@ def _figure_12(data: PaperData) -> ItemOutput:
         for name, result in curves.items()
         for point in result.open_set
     ]
-    first, last = curves["baseline"].open_set[0], curves["baseline"].open_set[-1]
-    semi = curves.get("xvector, semi-informed")
+    first, last = curves[BASELINE].open_set[0], curves[BASELINE].open_set[-1]
     why = _why(study, sizes[-1])
     return ItemOutput(
         study.described,
@@ -144,15 +183,37 @@ def _figure_12(data: PaperData) -> ItemOutput:
         compared=[
             Compared(f"EER of originals, 20 speakers (here {sizes[0]})", 0.07, first.eer, why),
             Compared("EER of originals, everybody", 0.12, last.eer, why),
-            Compared(
-                "EER, xvector, semi-informed, any crowd",
-                0.47,
-                None if semi is None else semi.open_set[-1].eer,
-                why,
-            ),
+            *_compared_eer(curves, why),
         ],
-        remarks=[_ROC, _DEVICES],
+        remarks=[
+            *_knowledge_remarks(
+                "EER",
+                curves,
+                lambda result: [(point.population, point.eer) for point in result.open_set],
+                lower_links_more=True,
+            ),
+            _ROC,
+            *_remarks(study, curves),
+        ],
+        skipped=_left_out(data),
     )
+
+
+def _compared_eer(curves: Curves, why: str) -> list[Compared]:
+    """The EER in the largest crowd: of the strongest attacker, and of the one that links most."""
+    rates = {
+        name: result.open_set[-1].eer
+        for name, result in curves.items()
+        if name.startswith("xvector")
+    }
+    published = 0.47
+    strongest = "xvector, semi-informed"
+    rows = [Compared(f"EER, {strongest}, any crowd", published, rates.get(strongest), why)]
+    if rates:
+        most = min(rates, key=lambda name: rates[name])
+        quantity = f"EER, xvector, the attacker that links most (here {most.partition(', ')[2]})"
+        rows.append(Compared(quantity, f"{published} (semi-informed)", rates[most], why))
+    return rows
 
 
 _ROC = (
@@ -160,10 +221,34 @@ _ROC = (
     "there are 60 trials; the others are drawn. Were everybody drawn, the expected EER would not "
     "depend on the crowd at all."
 )
-_DEVICES = (
-    "In Speech Commands each speaker has one session and device, so a link may be one to a "
-    "microphone; words of one second are short."
-)
+
+
+def _knowledge_remarks(
+    quantity: str,
+    curves: Curves,
+    points_of: Callable[[Reidentification], Points],
+    *,
+    lower_links_more: bool = False,
+) -> list[str]:
+    """Attackers on each anonymiser that link less than those that know less."""
+    remarks = []
+    for spec in ANONYMISERS:
+        values = {
+            name: {
+                f"{size:,} speakers": value
+                for size, value in points_of(curves[name])
+                if value is not None
+            }
+            for name in ATTACKS
+            if name in curves and ATTACKS[name][0] == spec
+        }
+        remarks += knowledge_remarks(quantity, values, lower_links_more=lower_links_more)
+    return remarks
+
+
+def _remarks(study: SpeechStudy, curves: Curves) -> list[str]:
+    """What has to be known to read any of the figures."""
+    return [*corpus_remarks(study.attacked.corpus), *reidentification_cautions(curves.values())]
 
 
 def _why(study: SpeechStudy, everybody: int) -> str:
@@ -176,20 +261,20 @@ def _why(study: SpeechStudy, everybody: int) -> str:
 
 def _figure_13(data: PaperData) -> ItemOutput:
     study, curves = crowd_curves(data)
-    first = curves["baseline"].rank
+    first = curves[BASELINE].rank
     ranks = _chart(
         "rank of the true speaker",
         curves,
         lambda result: [(point.population, math.log10(point.value)) for point in result.rank],
-        _log_axis("rank of the true speaker", max(point.chance for point in first)),
+        _log_axis("rank of the true speaker", first[-1].population),
         chance=[(point.population, math.log10(point.chance)) for point in first],
     )
     normalised = _chart(
         "normalised rank",
         curves,
         lambda result: [(point.population, point.value) for point in result.normalised_rank],
-        Axis.nice("rank / speakers", 0, 0.6),
-        chance=[(point.population, point.chance) for point in curves["baseline"].normalised_rank],
+        Axis.nice("rank / speakers", 0, 1),
+        chance=[(point.population, point.chance) for point in curves[BASELINE].normalised_rank],
     )
     rows = [
         (name, point.population, point.value, point.low, point.high, point.chance)
@@ -225,7 +310,18 @@ def _figure_13(data: PaperData) -> ItemOutput:
                 ("semi-informed", "a little better than chance"),
             )
         ],
-        remarks=[_DEVICES],
+        remarks=[
+            *_knowledge_remarks(
+                "Normalised rank",
+                curves,
+                lambda result: [
+                    (point.population, point.value) for point in result.normalised_rank
+                ],
+                lower_links_more=True,
+            ),
+            *_remarks(study, curves),
+        ],
+        skipped=_left_out(data),
     )
 
 
@@ -236,14 +332,14 @@ def _figure_14(data: PaperData) -> ItemOutput:
         curves,
         lambda result: [(point.population, point.value) for point in result.top_k],
         Axis.nice(f"top-{TOP} precision", 0, 1.02),
-        chance=[(point.population, point.chance) for point in curves["baseline"].top_k],
+        chance=[(point.population, point.chance) for point in curves[BASELINE].top_k],
     )
     linked = _chart(
         "Linkability (first of all)",
         curves,
         lambda result: [(point.population, point.value) for point in result.linkability],
         Axis.nice("Linkability", 0, 1.02),
-        chance=[(point.population, point.chance) for point in curves["baseline"].linkability],
+        chance=[(point.population, point.chance) for point in curves[BASELINE].linkability],
     )
     rows = [
         (name, point.population, point.value, point.low, point.high, link.value, link.chance)
@@ -281,14 +377,20 @@ def _figure_14(data: PaperData) -> ItemOutput:
             Compared(
                 "top-20 precision falls faster after anonymisation",
                 "yes",
-                "yes" if _falls_faster(curves) else "no",
+                _falls_faster(curves),
             )
         ],
         remarks=[
+            *_knowledge_remarks(
+                f"Top-{TOP} precision",
+                curves,
+                lambda result: [(point.population, point.value) for point in result.top_k],
+            ),
             "N is interpolated on the curve of originals; beyond everybody there is none, and the "
             "table says so.",
-            _DEVICES,
+            *_remarks(study, curves),
         ],
+        skipped=_left_out(data),
     )
 
 
@@ -303,17 +405,23 @@ def equivalent_crowds(curves: Curves) -> list[tuple[str, int, float, str]]:
     Returns
     -------
     list of tuple
-        Attack, n, top-k precision in that population, and N in words.
+        Attack, n, top-k precision in that population, and N in words: a row for each n with such an
+        N, and one for all others; an n in which everybody is found compares nothing.
     """
-    before = curves["baseline"].top_k
+    before = curves[BASELINE].top_k
     rows = []
     for name, result in curves.items():
-        if name != "baseline":
-            for point in result.top_k:
-                if point.value < 1:
-                    found = _crowd_with(before, point.value)
-                    rows.append((name, point.population, point.value, found))
-                    break
+        if name != BASELINE:
+            points = [point for point in result.top_k if point.value < 1]
+            beyond = [point for point in points if point.value < before[-1].value]
+            rows += [
+                (name, point.population, point.value, _crowd_with(before, point.value))
+                for point in points
+                if point not in beyond
+            ]
+            if beyond:
+                found = _more_than(before[-1], [point.population for point in beyond[1:]])
+                rows.append((name, beyond[0].population, beyond[0].value, found))
     return rows
 
 
@@ -321,15 +429,23 @@ def _crowd_with(points: Sequence[CurvePoint], value: float) -> str:
     """The population in which the curve has fallen to a value, by log-linear interpolation."""
     values = np.array([point.value for point in points])
     sizes = np.log([point.population for point in points])
-    if value < values[-1]:
-        return f"more than {points[-1].population:,} ({values[-1]:.3f} there)"
     crossing = np.interp(-value, -values, sizes)  # the curve falls
     return f"{math.exp(float(crossing)):,.0f}"
 
 
-def _falls_faster(curves: Curves) -> bool:
+def _more_than(last: CurvePoint, others: Sequence[int]) -> str:
+    """That no population is large enough, for one n and perhaps others."""
+    likewise = f"; also for n = {', '.join(f'{size:,}' for size in others)}" if others else ""
+    return f"more than {last.population:,} ({last.value:.3f} there){likewise}"
+
+
+def _falls_faster(curves: Curves) -> str | None:
+    """Whether all curves of the document's anonymiser fall faster; None if there are none."""
     drop = {name: result.top_k[0].value - result.top_k[-1].value for name, result in curves.items()}
-    return all(drop[name] > drop["baseline"] for name in drop if name.startswith("xvector"))
+    after = [drop[name] for name in drop if name.startswith("xvector")]
+    if not after:
+        return None
+    return "yes" if min(after) > drop[BASELINE] else "no"
 
 
 Points = Sequence[tuple[int, float | None]]
@@ -346,9 +462,9 @@ def _chart(
     """One line per attack over the size of the crowd."""
     lines, sizes = [], []
     for style, (name, result) in enumerate(curves.items(), start=1):
-        points = [(size, value) for size, value in points_of(result) if value is not None]
-        x = [math.log10(size) for size, _ in points]
-        lines.append(Line(name, x, [value for _, value in points], style))
+        points = points_of(result)
+        x = [math.log10(size) for size, value in points if value is not None]
+        lines.append(Line(name, x, [value for _, value in points if value is not None], style))
         sizes += [size for size, _ in points]
     if chance:
         x = [math.log10(size) for size, _ in chance]
