@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
 import numpy as np
 
 from sottovoce.attack import ATTACKERS
 from sottovoce.attack.speech import AnonymiserSpec
+from sottovoce.core.errors import TooFewError
+from sottovoce.corpus.utterance import Corpus
 from sottovoce.findings import Similarity
 from sottovoce.measure import similarity
 from sottovoce.papers.data import PaperData
 from sottovoce.papers.items import PaperItem
-from sottovoce.papers.results import Compared, ItemOutput, paper_table
+from sottovoce.papers.results import Cell, Compared, ItemOutput, paper_table
 from sottovoce.papers.speech import SpeechStudy, open_study
 from sottovoce.report.similarity import similarity_figure
 from sottovoce.report.svg import Axis, Line, arrange, line_chart
@@ -35,6 +41,9 @@ table calls vdtfc vdafc."""
 
 SETS = {"f": "ldtf", "m": "ldtm"}
 """The published set that speech of a gender stands beside: LibriSpeech, development trials."""
+
+LEAST_SPEAKERS = 2
+"""Of a similarity matrix."""
 
 SPEAKERS, UTTERANCES, DIMENSIONS = 10, 6, 24
 """Of the artificial matrices."""
@@ -116,9 +125,86 @@ def _percent(share: float | None) -> float | None:
     return None if share is None else 100 * share
 
 
-def _assess(data: PaperData) -> tuple[SpeechStudy, dict[tuple[str, str], Similarity]]:
+@dataclass(frozen=True, slots=True)
+class BaselineStudy:
+    """DeID and G_VD of both baselines, for the genders that the corpus has enough speakers of."""
+
+    study: SpeechStudy
+    speakers: dict[str, int]
+    """By gender, those with two or more trial recordings."""
+    results: dict[tuple[str, str], Similarity]
+    """By baseline and gender."""
+
+    @property
+    def genders(self) -> list[str]:
+        """The genders that were measured."""
+        return [gender for gender, count in self.speakers.items() if count >= LEAST_SPEAKERS]
+
+    def rows(self) -> list[tuple[Cell, ...]]:
+        """Return baseline and gender, DeID in % and G_VD in dB."""
+        return [
+            (f"{name}, {gender}", _percent(result.deid), result.gvd_db)
+            for (name, gender), result in self.results.items()
+        ]
+
+    def why(self, name: str) -> str:
+        """Say what differs from the document's measurement of a baseline.
+
+        Parameters
+        ----------
+        name : str
+            The baseline.
+        """
+        training = len(self.study.division.train.corpus.speakers)
+        return (
+            f"{_ANONYMISERS[name]}; other speakers (not the document's sets), another encoder, "
+            f"and a PLDA trained on {training} speakers"
+        )
+
+    def remarks(self) -> list[str]:
+        """Say what was left out, and which numbers are missing."""
+        left_out = [
+            f"{SETS[gender]} is left out: speakers of gender {gender} with two or more recordings: "
+            f"{count}, and a similarity matrix needs {LEAST_SPEAKERS}."
+            for gender, count in self.speakers.items()
+            if gender not in self.genders
+        ]
+        missing = [
+            f"{name} baseline, {gender}: {reason}; no point is drawn."
+            for (name, gender), result in self.results.items()
+            if (reason := _why_missing(result))
+        ]
+        return left_out + missing
+
+
+_ANONYMISERS = {
+    "primary": "Another x-vector anonymiser, which also changes the pitch",
+    "secondary": "McAdams coefficients here too",
+}
+
+
+def _why_missing(result: Similarity) -> str:
+    """Why there is no DeID or no G_VD; empty if there are both."""
+    if result.deid is None:
+        return "no DeID and no G_VD, since the scores do not tell the original voices apart"
+    if result.gvd_db is None:
+        return (
+            "no G_VD, since D_diag(PP) is 0: no distinctiveness is left, for which there is no "
+            "number of dB"
+        )
+    return ""
+
+
+def _assess(data: PaperData) -> BaselineStudy:
     """DeID and G_VD by baseline and gender, with PLDA trained on other speakers' originals."""
     study = open_study(data)
+    speakers = {gender: _count_speakers(study.division.trial.corpus, gender) for gender in SETS}
+    if max(speakers.values()) < LEAST_SPEAKERS:
+        raise TooFewError(
+            f"{study.division.trial.corpus.name}: speakers of a known gender with two or more "
+            f"trial recordings: {sum(speakers.values())}; a similarity matrix needs "
+            f"{LEAST_SPEAKERS} of one gender: add the column gender, or speakers"
+        )
     ignorant = ATTACKERS["ignorant"]
     results = {}
     for name, spec in BASELINES.items():
@@ -126,35 +212,38 @@ def _assess(data: PaperData) -> tuple[SpeechStudy, dict[tuple[str, str], Similar
         linkage = study.trained(sets, ignorant).linkage
         before, after = sets["trial", "original"], sets["trial", "released"]
         for gender in SETS:
-            results[name, gender] = similarity(
-                _of_gender(before, gender), _of_gender(after, gender), linkage, interval=None
-            )
-    return study, results
+            if speakers[gender] >= LEAST_SPEAKERS:
+                results[name, gender] = similarity(
+                    _of_gender(before, gender), _of_gender(after, gender), linkage, interval=None
+                )
+    return BaselineStudy(study, speakers, results)
+
+
+def _count_speakers(corpus: Corpus, gender: str) -> int:
+    """Speakers of a gender with two or more recordings."""
+    recordings = Counter(u.speaker for u in corpus if u.gender == gender)
+    return sum(count >= 2 for count in recordings.values())
 
 
 def _of_gender(embeddings: Embeddings, gender: str) -> Embeddings:
-    if embeddings.gender is None or not (embeddings.gender == gender).any():
-        return embeddings
+    if embeddings.gender is None:
+        raise ValueError("embeddings without genders")
     return embeddings.rows(embeddings.gender == gender)
 
 
-_WHY = (
-    "Other speakers (not the development set), another encoder, and another x-vector anonymiser, "
-    "which also changes the pitch"
-)
-
-
 def _table_2(data: PaperData) -> ItemOutput:
-    study, results = _assess(data)
-    rows, compared = [], []
-    for gender, published in SETS.items():
+    baselines = _assess(data)
+    rows: list[tuple[Cell, ...]] = []
+    compared = []
+    for gender in baselines.genders:
         for i, name in enumerate(BASELINES):
-            result, (deid, gvd) = results[name, gender], PUBLISHED[published][i]
+            result, (deid, gvd) = baselines.results[name, gender], PUBLISHED[SETS[gender]][i]
             mine = _percent(result.deid)
             rows.append((f"{gender}, {name}", deid, mine, gvd, result.gvd_db, result.n_speakers))
+            why = baselines.why(name)
             compared += [
-                Compared(f"DeID in %, {published}, {name}", deid, mine, _WHY),
-                Compared(f"G_VD in dB, {published}, {name}", gvd, result.gvd_db, _WHY),
+                Compared(f"DeID in %, {SETS[gender]}, {name}", deid, mine, why),
+                Compared(f"G_VD in dB, {SETS[gender]}, {name}", gvd, result.gvd_db, why),
             ]
     headings = (
         "gender and baseline",
@@ -168,7 +257,7 @@ def _table_2(data: PaperData) -> ItemOutput:
         (name, *primary, *secondary) for name, (primary, secondary) in PUBLISHED.items()
     ]
     return ItemOutput(
-        f"trials of {study.described}",
+        f"trials of {baselines.study.described}",
         tables=[
             paper_table("DeID and G_VD beside those of LibriSpeech", headings, rows, decimals=2),
             paper_table(
@@ -179,20 +268,52 @@ def _table_2(data: PaperData) -> ItemOutput:
             ),
         ],
         compared=compared,
-        remarks=["The VCTK sets run when a VCTK folder is given as --corpus."],
+        remarks=[
+            *baselines.remarks(),
+            "Whatever the corpus is, it stands beside ldtf and ldtm, the sets of LibriSpeech; the "
+            "sets of VCTK are not computed.",
+        ],
     )
 
 
+@dataclass(frozen=True, slots=True)
+class SeenDiagonals:
+    """What the document sees in the matrices of a baseline, as limits of D_diag / D_diag(OO)."""
+
+    words: str
+    op: tuple[float, float]
+    pp: tuple[float, float]
+
+    def fits(self, result: Similarity) -> bool:
+        """Tell whether our matrices look so.
+
+        Parameters
+        ----------
+        result : Similarity
+            Of the baseline.
+        """
+        oo = result.d_diag["oo"]
+        return all(
+            low * oo <= result.d_diag[kind] <= high * oo
+            for kind, (low, high) in (("op", self.op), ("pp", self.pp))
+        )
+
+
+SEEN = {
+    "primary": SeenDiagonals("OP near 0.5, faint diagonal in PP", (0.0, 0.1), (0.0, 0.5)),
+    "secondary": SeenDiagonals("diagonals in OP and PP", (0.05, 1.0), (0.05, 1.0)),
+}
+"""The document's words; the limits are ours. It calls a diagonal perceptible with DeID = 93 %, that
+is with D_diag(OP) = 0.07 D_diag(OO)."""
+
+
 def _figure_2(data: PaperData) -> ItemOutput:
-    study, results = _assess(data)
+    baselines = _assess(data)
+    results, genders = baselines.results, baselines.genders
     panels = [
         similarity_figure(results[name, gender], title=f"{name} baseline, {gender}")
-        for gender in SETS
+        for gender in genders
         for name in BASELINES
-    ]
-    rows = [
-        (f"{name}, {gender}", _percent(result.deid), result.gvd_db)
-        for (name, gender), result in results.items()
     ]
     figure = arrange(
         "Voice similarity matrices of the two baselines",
@@ -200,67 +321,90 @@ def _figure_2(data: PaperData) -> ItemOutput:
         panels,
         columns=2,
     )
+    compared = []
+    for name, seen in SEEN.items():
+        alike = all(seen.fits(results[name, gender]) for gender in genders)
+        ours = "; ".join(f"{gender}: {_diagonals(results[name, gender])}" for gender in genders)
+        why = "" if alike else baselines.why(name)
+        compared.append(Compared(f"{name} baseline", seen.words, ours, why))
     return ItemOutput(
-        f"trials of {study.described}",
-        tables=[paper_table("The measures of the matrices", _HEADINGS, rows, decimals=2)],
-        drawings={"figure-2": figure},
-        compared=[
-            Compared(
-                f"{name} baseline",
-                seen,
-                "; ".join(_diagonals(results[name, gender]) for gender in SETS),
-            )
-            for name, seen in (
-                ("primary", "OP near 0.5, faint diagonal in PP"),
-                ("secondary", "diagonals in OP and PP"),
-            )
+        f"trials of {baselines.study.described}",
+        tables=[
+            paper_table("The measures of the matrices", _HEADINGS, baselines.rows(), decimals=2)
         ],
+        drawings={"figure-2": figure},
+        compared=compared,
+        remarks=baselines.remarks(),
     )
 
 
 def _figure_3(data: PaperData) -> ItemOutput:
-    study, results = _assess(data)
-    lines = []
-    for style, (i, name) in enumerate(enumerate(BASELINES), start=1):
-        x = [pair[i][0] for pair in PUBLISHED.values()]
-        y = [pair[i][1] for pair in PUBLISHED.values()]
-        lines.append(Line(f"{name}, published", x, y, style, points=True, labels=tuple(PUBLISHED)))
-    for style, name in enumerate(BASELINES, start=3):
-        mine = [results[name, gender] for gender in SETS]
-        x = [100 * (result.deid or 0.0) for result in mine]
-        y = [result.gvd_db or 0.0 for result in mine]
-        labels = tuple(f"{gender} here" for gender in SETS)
-        lines.append(Line(f"{name}, here", x, y, style, points=True, labels=labels))
+    baselines = _assess(data)
     figure = line_chart(
         "G_VD against DeID",
         "Published sets and ours; right is less linkable, up is more distinct.",
         Axis.nice("DeID in %", 0, 102),
         Axis.nice("G_VD in dB", -15, 1),
-        lines,
+        [*_published_points(), *_our_points(baselines)],
     )
-    rows = [
-        (f"{name}, {gender}", _percent(result.deid), result.gvd_db)
-        for (name, gender), result in results.items()
-    ]
+    six = "the published range is of six sets, four of them of VCTK"
     return ItemOutput(
-        f"trials of {study.described}",
-        tables=[paper_table("Our points", _HEADINGS, rows, decimals=2)],
+        f"trials of {baselines.study.described}",
+        tables=[paper_table("Our points", _HEADINGS, baselines.rows(), decimals=2)],
         drawings={"figure-3": figure},
         compared=[
-            Compared("range of DeID, secondary, %", "41 to 93", _range(results, "deid")),
-            Compared("range of G_VD, primary, dB", "−13 to −7.5", _range(results, "gvd_db")),
+            Compared(
+                "range of DeID, secondary, %",
+                "41 to 93",
+                _range(_measured(baselines, "secondary", "deid"), 100),
+                f"{baselines.why('secondary')}; {six}",
+            ),
+            Compared(
+                "range of G_VD, primary, dB",
+                "−13 to −7.5",
+                _range(_measured(baselines, "primary", "gvd_db"), 1),
+                f"{baselines.why('primary')}; {six}",
+            ),
         ],
+        remarks=baselines.remarks(),
     )
 
 
-def _range(results: dict[tuple[str, str], Similarity], measure: str) -> str:
-    name, scale = ("secondary", 100) if measure == "deid" else ("primary", 1)
-    values = [
-        scale * value
-        for (baseline, _), result in results.items()
-        if baseline == name and (value := getattr(result, measure)) is not None
-    ]
-    return f"{min(values):.1f} to {max(values):.1f}" if values else "none"
+def _published_points() -> Iterator[Line]:
+    for i, name in enumerate(BASELINES):
+        x = [pair[i][0] for pair in PUBLISHED.values()]
+        y = [pair[i][1] for pair in PUBLISHED.values()]
+        yield Line(f"{name}, published", x, y, i + 1, points=True, labels=tuple(PUBLISHED))
+
+
+def _our_points(baselines: BaselineStudy) -> Iterator[Line]:
+    """A line a baseline, of the genders that have both numbers."""
+    for style, name in enumerate(BASELINES, start=3):
+        points = [
+            (100 * result.deid, result.gvd_db, f"{gender} here")
+            for gender in baselines.genders
+            if (result := baselines.results[name, gender]).deid is not None
+            and result.gvd_db is not None
+        ]
+        if points:
+            x, y, labels = zip(*points, strict=True)
+            yield Line(f"{name}, here", x, y, style, points=True, labels=labels)
+
+
+def _measured(baselines: BaselineStudy, name: str, measure: str) -> list[float]:
+    """A measure of a baseline for the genders that have it."""
+    values = (getattr(baselines.results[name, gender], measure) for gender in baselines.genders)
+    return [value for value in values if value is not None]
+
+
+def _range(values: Sequence[float], scale: float) -> str | None:
+    if not values:
+        return None
+    return f"{_signed(scale * min(values))} to {_signed(scale * max(values))}"
+
+
+def _signed(value: float) -> str:
+    return f"{value:.1f}".replace("-", "−")
 
 
 ITEMS = (

@@ -59,7 +59,8 @@ def _accuracies(
     headings = ("network", "ε", "published", "here", "ε by PLD", "learning rate")
     return ItemOutput(
         f"{name}: {result.train_records:,} training and {result.test_records:,} test records, "
-        f"δ = {DELTA:g}, {study.epochs:g} epochs, {study.seeds} seed",
+        f"δ = {DELTA:g}, {study.epochs:g} epochs, {study.seeds} "
+        f"seed{'s' if study.seeds > 1 else ''}",
         tables=[paper_table("Accuracy in % of private networks", headings, rows, decimals=2)],
         compared=compared,
         remarks=[
