@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 
-from sottovoce.core.errors import InputError
 from sottovoce.core.files import write_text
 from sottovoce.corpus.utterance import Corpus
 from sottovoce.findings import LanguageModelFinding, MemorisationFindings, ModelCheck
 from sottovoce.memorisation.canaries import CanarySpec
 from sottovoce.memorisation.run import run_memorisation
 from sottovoce.memorisation.study import BUILTIN, LanguageModels, MemorisationStudy
-from sottovoce.papers.data import PaperData
+from sottovoce.papers.data import PaperData, has_transcripts
 from sottovoce.papers.items import PaperItem
 from sottovoce.papers.results import Cell, Compared, ItemOutput, PaperTable, paper_table
 from sottovoce.report.svg import Axis, Figure, Line, arrange, line_chart
@@ -28,6 +28,8 @@ TABLE_9 = {
     "BERT-1024d": (14.85, 0.27, 14.85, 2.20),
 }
 """Exposure of an illness in bits: single insertion without and with privacy, multiple likewise."""
+TABLE_9_EPOCHS = 40
+"""Of all models of the document's table."""
 
 NAMES = (
     *("john", "mary", "oliver", "laura", "peter", "susan", "henry", "alice"),
@@ -42,11 +44,13 @@ EPOCHS = (1, 2, 5, 8, 10, 15, 20)
 PRIVACY = {"epsilon": 10, "delta": 2.0e-5, "epochs": 10}
 SENTENCES = 1000
 SEEDS, QUICK_SEEDS = 3, 1
+AGREEING_SEEDS = 3
+"""Seeds that have to agree before a claim is answered."""
 INSERTIONS = ("single", "multiple")
 
 _NO_VECTORS = (
-    "GloVe, ELMo and BERT vectors cannot be had here: random ones are trained. Files of vectors "
-    "run with --vectors FILE, which may be repeated."
+    "No --vectors FILE was given, so random vectors are trained. GloVe, ELMo or BERT vectors run "
+    "as such files; the option may be repeated."
 )
 
 
@@ -57,6 +61,21 @@ class _Exposed:
     insertion: str
     label: str
     models: tuple[LanguageModelFinding, ...]
+
+    @property
+    def private(self) -> bool:
+        return self.models[0].privacy is not None
+
+    @property
+    def embedding(self) -> str:
+        """``random``, or the name of the file of vectors."""
+        return self.models[0].embedding
+
+    @property
+    def name(self) -> str:
+        """The label, with the vectors also where they are random."""
+        named = self.embedding in self.label
+        return self.label if named else f"{self.label}, {self.embedding}"
 
     @property
     def epochs(self) -> list[int]:
@@ -72,6 +91,15 @@ class _Exposed:
 
     def mean(self, spec: str, epoch: int | None = None) -> float:
         return float(np.mean(self.bits(spec, epoch)))
+
+    def by_disclosure(self, spec: str) -> list[int]:
+        """The last epoch and the last one of private models, the more exposed one first."""
+        epochs = [e for e in self.epochs if e in (_private_epochs(), self.epochs[-1])]
+        return sorted(epochs, key=lambda epoch: -self.mean(spec, epoch))
+
+
+def _private_epochs() -> int:
+    return int(PRIVACY["epochs"])
 
 
 def _inserted_bits(check: ModelCheck, spec: str) -> float:
@@ -127,7 +155,7 @@ def _study(
     models = LanguageModels.model_validate(
         {
             "epochs": EPOCHS[-1],
-            "check": list(EPOCHS if insertion == "single" else EPOCHS[-1:]),
+            "check": list(EPOCHS if insertion == "single" else (_private_epochs(), EPOCHS[-1])),
             "privacy": [None, PRIVACY],
             "vectors": [None, *map(str, data.vectors)],
         }
@@ -147,24 +175,17 @@ def _texts(data: PaperData) -> tuple[str, str | None]:
     """Files of the training and the test text, or the built-in text."""
     if data.synthetic:
         return BUILTIN, None
+    training = data.training
+    other = training if training is not None and has_transcripts(training) else None
     text = _write_transcripts(data.attacked, data.work)
-    if text is None:
-        raise InputError(
-            f"{data.attacked.name}: no transcripts, which language models are trained on; name "
-            "another --corpus",
-            code="missing-transcript",
-        )
-    other = None if data.training is None else _write_transcripts(data.training, data.work)
-    return str(text), None if other is None else str(other)
+    return text, None if other is None else _write_transcripts(other, data.work)
 
 
-def _write_transcripts(corpus: Corpus, folder: Path) -> Path | None:
+def _write_transcripts(corpus: Corpus, folder: Path) -> str:
     lines = [" ".join(utterance.transcript.lower().split()) for utterance in corpus]
-    kept = [line for line in lines if line]
     path = folder / f"{corpus.name}.transcripts.txt"
-    if kept:
-        write_text(path, "\n".join(kept) + "\n")
-    return path if kept else None
+    write_text(path, "\n".join(line for line in lines if line) + "\n")
+    return str(path)
 
 
 def _made_from(findings: Sequence[MemorisationFindings]) -> str:
@@ -181,11 +202,69 @@ def _made_from(findings: Sequence[MemorisationFindings]) -> str:
 
 def _figure_18(data: PaperData) -> ItemOutput:
     exposed, findings = secret_studies(data)
+    return ItemOutput(
+        _made_from(findings),
+        tables=[_exposure_table(exposed), _control_table(exposed)],
+        drawings={
+            "figure-18": arrange(
+                "Exposure by insertion",
+                "One panel a kind of secret; one secret, or several of different people.",
+                [_insertion_panel(exposed, spec) for spec in TEMPLATES],
+                columns=2,
+            )
+        },
+        compared=[
+            _lower_with_several(pair, spec) for pair in _plain(exposed) for spec in TEMPLATES
+        ],
+        remarks=[
+            f"Several secrets are those of {MULTIPLE['pin']} or {MULTIPLE['illness']} people; the "
+            "mean of all of them is given, where the document has that of the first.",
+            "The document measures illnesses after 5 epochs and PINs after 40. Here private models "
+            f"train {_private_epochs()} epochs, the others {EPOCHS[-1]}.",
+            *_about_vectors(data),
+        ],
+    )
+
+
+def _plain(exposed: Sequence[_Exposed]) -> list[dict[str, _Exposed]]:
+    """For each kind of vectors, the models without privacy by insertion."""
+    by_embedding: dict[str, dict[str, _Exposed]] = {}
+    for models in exposed:
+        if not models.private:
+            by_embedding.setdefault(models.embedding, {})[models.insertion] = models
+    return list(by_embedding.values())
+
+
+def _lower_with_several(models: Mapping[str, _Exposed], spec: str) -> Compared:
+    """Whether several secrets have a lower exposure than one; the numbers if seeds disagree."""
+    single, multiple = (models[insertion].bits(spec) for insertion in INSERTIONS)
+    lower = [several < one for several, one in zip(multiple, single, strict=True)]
+    quantity = (
+        f"several secrets of a kind lower the exposure ({spec}, {models['single'].embedding})"
+    )
+    if len(lower) >= AGREEING_SEEDS and all(lower):
+        return Compared(quantity, "yes, except for GloVe", "yes")
+    numbers = (", ".join(f"{bits:.2f}" for bits in values) for values in (single, multiple))
+    return Compared(
+        quantity,
+        "yes, except for GloVe",
+        "single {}, multiple {} bits".format(*numbers),
+        f"lower with {sum(lower)} of {len(lower)} seeds; {AGREEING_SEEDS} that agree are needed "
+        "for an answer",
+    )
+
+
+def _about_vectors(data: PaperData) -> list[str]:
+    return [] if data.vectors else [_NO_VECTORS]
+
+
+def _exposure_table(exposed: Sequence[_Exposed]) -> PaperTable:
     rows: list[tuple[Cell, ...]] = [
         (
             spec,
             models.insertion,
-            models.label,
+            models.name,
+            models.epochs[-1],
             models.mean(spec),
             min(models.bits(spec)),
             max(models.bits(spec)),
@@ -198,40 +277,13 @@ def _figure_18(data: PaperData) -> ItemOutput:
         "secret",
         "insertion",
         "model",
+        "epochs",
         "exposure in bits",
         "least of seeds",
         "most of seeds",
         "test perplexity",
     )
-    plain = {m.insertion: m for m in exposed if m.models[0].privacy is None}
-    return ItemOutput(
-        _made_from(findings),
-        tables=[
-            paper_table("Exposure after the last epoch", headings, rows, decimals=2),
-            _control_table(exposed),
-        ],
-        drawings={
-            "figure-18": arrange(
-                "Exposure by insertion",
-                "One panel a kind of secret; one secret, or several of different people.",
-                [_insertion_panel(exposed, spec) for spec in TEMPLATES],
-                columns=2,
-            )
-        },
-        compared=[
-            Compared(
-                f"several secrets of a kind lower the exposure ({spec})",
-                "yes, except for GloVe",
-                "yes" if plain["multiple"].mean(spec) < plain["single"].mean(spec) else "no",
-            )
-            for spec in TEMPLATES
-        ],
-        remarks=[
-            f"Several secrets are those of {MULTIPLE['pin']} or {MULTIPLE['illness']} people; the "
-            "mean of all of them is given, where the document has that of the first.",
-            _NO_VECTORS,
-        ],
-    )
+    return paper_table("Exposure after the last epoch", headings, rows, decimals=2)
 
 
 def _control_table(exposed: Sequence[_Exposed]) -> PaperTable:
@@ -239,7 +291,7 @@ def _control_table(exposed: Sequence[_Exposed]) -> PaperTable:
         (
             control.spec,
             models.insertion,
-            models.label,
+            models.name,
             control.summary.secrets,
             control.summary.value,
             control.summary.low,
@@ -255,12 +307,12 @@ def _control_table(exposed: Sequence[_Exposed]) -> PaperTable:
 
 def _insertion_panel(exposed: Sequence[_Exposed], spec: str) -> Figure:
     lines, most = [], 1.0
-    for style, label in enumerate(dict.fromkeys(models.label for models in exposed), start=1):
+    for style, name in enumerate(dict.fromkeys(models.name for models in exposed), start=1):
         bits = [
-            next(m for m in exposed if (m.insertion, m.label) == (insertion, label)).mean(spec)
+            next(m for m in exposed if (m.insertion, m.name) == (insertion, name)).mean(spec)
             for insertion in INSERTIONS
         ]
-        lines.append(Line(label, [0.0, 1.0], bits, style))
+        lines.append(Line(name, [0.0, 1.0], bits, style))
     for models in exposed:
         groups = [g for g in models.models[0].last.groups if g.spec == spec]
         most = max(most, groups[0].canaries[0].exposure.maximum_bits)
@@ -282,7 +334,7 @@ def _figure_19(data: PaperData) -> ItemOutput:
     for models in single:
         for spec in TEMPLATES:
             bits = [models.mean(spec, epoch) for epoch in models.epochs]
-            name = f"{spec}, {models.label}"
+            name = f"{spec}, {models.name}"
             lines.append(Line(name, models.epochs, bits, len(lines) + 1))
             rows += [(name, epoch, value) for epoch, value in zip(models.epochs, bits, strict=True)]
     return ItemOutput(
@@ -302,63 +354,91 @@ def _figure_19(data: PaperData) -> ItemOutput:
             )
         },
         compared=[
-            Compared(
-                f"epoch at which the maximum is reached, {spec}",
-                "12 (GloVe) to 36 (BERT)" if spec == "illness" else "not given",
-                _first_full(single, spec),
-                "other text and network, and random vectors" if spec == "illness" else "",
-            )
-            for spec in TEMPLATES
+            _reached(models["single"], spec) for models in _plain(exposed) for spec in TEMPLATES
         ],
-        remarks=[_NO_VECTORS],
+        remarks=_about_vectors(data),
     )
 
 
-def _first_full(single: Sequence[_Exposed], spec: str) -> str:
+def _reached(models: _Exposed, spec: str) -> Compared:
     """The epoch from which on the secret of every seed is the model's first guess."""
-    plain = next(models for models in single if models.models[0].privacy is None)
-    groups = [g for g in plain.models[0].last.groups if g.spec == spec]
+    groups = [g for g in models.models[0].last.groups if g.spec == spec]
     most = groups[0].canaries[0].exposure.maximum_bits
-    full = [e for e in plain.epochs if min(plain.bits(spec, e)) >= most - 1e-9]
-    if full:
-        return str(full[0])
-    return f"not within {plain.epochs[-1]} ({plain.mean(spec):.2f} of {most:.2f} bits)"
+    full = [e for e in models.epochs if min(models.bits(spec, e)) >= most - 1e-9]
+    ours = f"not within {models.epochs[-1]} ({models.mean(spec):.2f} of {most:.2f} bits)"
+    quantity = f"epoch at which the maximum is reached, {spec}, {models.embedding} vectors"
+    published, why = "not given", ""
+    if spec == "illness":
+        published, why = "12 (GloVe) to 36 (BERT)", _why(models)
+    return Compared(quantity, published, str(full[0]) if full else ours, why)
+
+
+def _why(models: _Exposed) -> str:
+    """What differs from the document's models."""
+    vectors = ", and random vectors" if models.embedding == "random" else ""
+    return f"other text and network{vectors}"
 
 
 def _table_9(data: PaperData) -> ItemOutput:
     exposed, findings = secret_studies(data)
     rows: list[tuple[Cell, ...]] = [
-        ("illness", f"{name} (published)", *values) for name, values in TABLE_9.items()
+        ("illness", f"{name} (published)", TABLE_9_EPOCHS, *values)
+        for name, values in TABLE_9.items()
     ]
-    ours: dict[tuple[str, str], dict[tuple[str, bool], float]] = {}
-    for models in exposed:
-        private = models.models[0].privacy is not None
-        for spec in TEMPLATES:
-            cells = ours.setdefault((spec, models.models[0].embedding), {})
-            cells[models.insertion, private] = models.mean(spec)
-    order = [(insertion, private) for insertion in INSERTIONS for private in (False, True)]
-    for (spec, embedding), cells in ours.items():
-        rows.append((spec, f"{embedding} (here)", *(cells[place] for place in order)))
-    headings = ("secret", "vectors", "single", "single, private", "multiple", "multiple, private")
-    why = "ε = 10 in both; other text, network and vectors, fewer epochs"
-    here = ours["illness", exposed[0].models[0].embedding]
+    for plain in _plain(exposed):
+        of_vectors = [m for m in exposed if m.embedding == plain["single"].embedding]
+        rows += [row for spec in TEMPLATES for row in _table_9_rows(of_vectors, spec)]
+    headings = (
+        *("secret", "vectors", "epochs"),
+        *("single", "single, private", "multiple", "multiple, private"),
+    )
     return ItemOutput(
         _made_from(findings),
         tables=[paper_table("Exposure in bits", headings, rows, decimals=2)],
-        compared=[
-            Compared(f"exposure of an illness, {name}, bits", published, here[place], why)
-            for name, published, place in (
-                ("single insertion", "5.87 to 14.85", ("single", False)),
-                ("single insertion, private", "0.12 to 2.04", ("single", True)),
-                ("multiple insertion", "7.9 to 14.85", ("multiple", False)),
-                ("multiple insertion, private", "0.65 to 2.20", ("multiple", True)),
-            )
+        compared=[row for models in exposed for row in _illness_compared(models)],
+        remarks=[
+            f"Private models train {_private_epochs()} epochs, the others {EPOCHS[-1]}: compare "
+            f"them after {_private_epochs()}. The more exposed epoch stands first.",
+            *_about_vectors(data),
         ],
-        remarks=[_NO_VECTORS],
     )
 
 
-_NEEDS = ("torch", "accounting")
+def _table_9_rows(exposed: Sequence[_Exposed], spec: str) -> Iterator[tuple[Cell, ...]]:
+    """A row for each epoch that is shown; None where a model was not trained so long."""
+    by_place = {(models.insertion, models.private): models for models in exposed}
+    single = by_place["single", False]
+    for epoch in single.by_disclosure(spec):
+        cells = [
+            models.mean(spec, epoch) if epoch in (models := by_place[place]).epochs else None
+            for place in product(INSERTIONS, (False, True))
+        ]
+        yield (spec, f"{single.embedding} (here)", epoch, *cells)
+
+
+PUBLISHED_RANGES = {
+    ("single", False): "5.87 to 14.85",
+    ("single", True): "0.12 to 2.04",
+    ("multiple", False): "7.9 to 14.85",
+    ("multiple", True): "0.65 to 2.20",
+}
+"""Of Table 9, by insertion and privacy."""
+
+
+def _illness_compared(models: _Exposed) -> Iterator[Compared]:
+    private = ", private" if models.private else ""
+    epsilon = "; ε = 10 in both" if models.private else ""
+    for epoch in models.by_disclosure("illness"):
+        yield Compared(
+            f"exposure of an illness, {models.embedding} vectors, {models.insertion} insertion"
+            f"{private}, after {epoch} epochs, bits",
+            PUBLISHED_RANGES[models.insertion, models.private],
+            models.mean("illness", epoch),
+            f"{TABLE_9_EPOCHS} epochs published{epsilon}; {_why(models)}",
+        )
+
+
+_NEEDS = ("torch", "accounting", "transcripts", "vectors")
 ITEMS = (
     PaperItem("004-figure-18", "Exposure of secrets by insertions", _figure_18, _NEEDS),
     PaperItem("004-figure-19", "Exposure over epochs", _figure_19, _NEEDS),
