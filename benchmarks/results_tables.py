@@ -255,9 +255,11 @@ BLOCKS: dict[str, Callable[[Results], str]] = {
     "knowledge": knowledge_table,
     "evidence": lambda results: evidence_table(results, "semi-informed"),
     "seeds": lambda results: seeds_table(results, "libri40"),
-    "digit-seeds": lambda results: seeds_table(results, "audiomnist60"),
     "utility": lambda results: utility_table(results, "libri40"),
     "digits": lambda results: strongest_table(results, "audiomnist60"),
+    "digit-eer": lambda results: attacks_table(results, "audiomnist60", "eer"),
+    "digit-d_sys": lambda results: attacks_table(results, "audiomnist60", "d_sys_corrected"),
+    "digit-choice": lambda results: choice_table(results, "audiomnist60"),
 }
 """What stands in each block of the page."""
 
