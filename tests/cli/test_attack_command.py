@@ -17,6 +17,7 @@ from sottovoce.measure import eer
 from sottovoce.measure.readers import read_scores
 from sottovoce.speaker.readers import read_embeddings
 
+NEAR = ["--attacker", "near-informed"]
 ROLES = ("enrol", "trial", "train")
 KEYS = {
     "attacker",
@@ -226,9 +227,9 @@ def top_1(path: Path) -> float:
         (["--anonymiser", "mcadams", "--set", "coefficient"], "write it as KEY=VALUE"),
         (["--anonymiser", "mcadam"], "did you mean 'mcadams'"),
         (["--anonymiser", "mcadams", "--set", "coeficient=1"], "did you mean 'coefficient'"),
-        (["--similar", "voicemas"], "did you mean 'voicemask'"),
-        (["--similar", "mcadams,0.9"], "--similar 0.9: write it as KEY=VALUE"),
-        (["--attacker", "near-informed"], "--similar"),
+        ([*NEAR, "--similar", "voicemas"], "did you mean 'voicemask'"),
+        ([*NEAR, "--similar", "mcadams,0.9"], "--similar 0.9: write it as KEY=VALUE"),
+        (NEAR, "--similar"),
         (["--train", "O"], "in the evaluated and in the training speakers"),
         (["--train", "absent"], "absent"),
         (["--over", "sum"], "--over"),

@@ -108,3 +108,23 @@ def test_the_command_lists_recordings_where_they_are(
     assert run(["corpus", "select", str(tmp_path / "voices"), str(out)]) == 2
     amounts, unreadable = measure_speech(open_corpus(tmp_path / "voices"))
     assert unreadable == 1 and all(1.5 < amount.seconds < 1.7 for amount in amounts)
+
+
+@pytest.mark.parametrize("option", ["--min-speech", "--max-speech", "--trial-speech", "--min-snr"])
+@pytest.mark.parametrize("value", ["nan", "inf"])
+def test_a_limit_that_is_not_finite_is_named_as_it_was_typed(
+    option: str, value: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["corpus", "select", str(tmp_path / "absent"), str(tmp_path / "out")]
+    assert run([*command, option, value]) == 2
+    error = capsys.readouterr().err
+    assert f"{option} {value}" in error and "finite" in error and "enrol_" not in error
+
+
+def test_limits_that_contradict_each_other_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["corpus", "select", str(tmp_path / "absent"), str(tmp_path / "out")]
+    assert run([*command, "--min-speech", "100", "--max-speech", "60"]) == 2
+    error = capsys.readouterr().err
+    assert "--max-speech 60" in error and "--min-speech 100" in error

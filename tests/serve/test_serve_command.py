@@ -88,6 +88,27 @@ def test_wrong_settings_are_refused(words: list[str], error: type[Exception]) ->
     assert isinstance(CliRunner().invoke(command, words).exception, error)
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--workers", "0"], "--workers 0"),
+        (["--max-mb", "0"], "--max-mb 0"),
+        (["--memory-mb", "1"], "--memory-mb 1; use 512"),
+        (["--queue", "-1"], "--queue -1"),
+        (["--seconds", "nan"], "--seconds nan"),
+        (["--connections", "3"], "--connections 3"),
+        (["--uploads-mb", "31"], "--uploads-mb 31; use 32 or more, the value of --max-mb"),
+        (["--audits", "/nowhere"], "--audits /nowhere"),
+        (["--certificate-key", "key.pem"], "--certificate-key key.pem"),
+    ],
+)
+def test_a_refusal_names_the_option_and_the_value_as_they_were_typed(
+    words: list[str], message: str
+) -> None:
+    error = CliRunner().invoke(command, words).exception
+    assert isinstance(error, UsageError) and message in str(error) and "bytes" not in str(error)
+
+
 def test_an_open_address_needs_a_token_or_is_warned_about(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -125,7 +125,7 @@ def app(quiet: bool) -> None:
 
     Anonymises speech, attacks the result as an adversary would, and measures what still leaks
     about the speaker. Every command has --help with an example, and --json if it has a result.
-    No command uses the network.
+    No command reaches the network unless you name a remote file or cluster.
     """
 
 

@@ -11,7 +11,15 @@ import click
 from sottovoce.cli.align import open_transcribed
 from sottovoce.cli.decisions import decision_options, load_decisions, write_proposal
 from sottovoce.cli.engine_options import engine_of, engine_options
-from sottovoce.cli.options import JsonCommand, json_option, progress_bar, split_names, write_json
+from sottovoce.cli.options import (
+    JsonCommand,
+    given_options,
+    json_option,
+    progress_bar,
+    refuse_ignored,
+    split_names,
+    write_json,
+)
 from sottovoce.cli.recording_exports import Exporter
 from sottovoce.cli.secrets import find_secret, secret_file, secret_options
 
@@ -23,6 +31,10 @@ if TYPE_CHECKING:
     from sottovoce.anonymise.recording.secure import AlignedRecording
     from sottovoce.anonymise.recording.verification import Verifier
     from sottovoce.cli.recording_outcome import Outcome
+
+
+_SOUND_OPTIONS = ("voice", "how", "length", "strict", "typed", "seconds", "times", "verify")
+"""Parameters that a text export does not have."""
 
 
 @click.command(
@@ -75,7 +87,7 @@ if TYPE_CHECKING:
 )
 @click.option("--strict", is_flag=True, help="Wider masks; withhold on any doubt.")
 @click.option(
-    "--strategy", default="full", show_default=True, help="What replaces words in a text."
+    "--strategy", default="full", show_default=True, help="What replaces words of a text export."
 )
 @click.option("--typed", is_flag=True, help="Leave <PER> and the like in the text of speech.")
 @click.option(
@@ -163,6 +175,7 @@ def command(
     from sottovoce.anonymise.recording.review import propose_decisions
     from sottovoce.anonymise.recording.secure import Settings
     from sottovoce.anonymise.recording.slice import check_seconds
+    from sottovoce.anonymise.text import STRATEGIES
     from sottovoce.anonymise.voice import make_method
     from sottovoce.core.atomic_directory import delete_on_failure
 
@@ -174,9 +187,9 @@ def command(
     listed = read_words(words) if words else []
     if only_words and not listed:
         raise click.UsageError("--only-words needs --words FILE")
-    if verify and purpose == "text":
-        raise click.UsageError("--verify attacks sound; a text export has none")
     tasks = _tasks(purpose, purposes)
+    _refuse_unused(tasks or (purpose,), verify=verify, in_house=in_house)
+    STRATEGIES[strategy]  # an unknown strategy is refused before anything is read
     corpus = open_transcribed(source, text)
     if voice != "none":
         make_method(voice)  # an unknown method is refused before a secret is written
@@ -251,6 +264,18 @@ def _tasks(purpose: str, purposes: str | None) -> tuple[str, ...] | None:
             raise click.UsageError("--purposes is drawn from; it needs --purpose random")
         return None
     return check_tasks(split_names(purposes) or list(TASKS))
+
+
+def _refuse_unused(tasks: Sequence[str], *, verify: bool, in_house: bool) -> None:
+    """Refuse options that have no effect on what is exported."""
+    if "acoustic" not in tasks:
+        refuse_ignored(_SOUND_OPTIONS, "the purpose acoustic")
+    if set(tasks) == {"acoustic"}:
+        refuse_ignored(("strategy",), "the purpose text")
+    if not verify:
+        refuse_ignored(("recogniser",), "--verify")
+    if in_house and given_options(["ledger_path"]):
+        raise click.UsageError("--in-house uses no ledger; leave --ledger or --in-house out")
 
 
 def _split_paths(paths: tuple[Path, ...], *, with_target: bool) -> tuple[Path, Path | None, Path]:

@@ -10,6 +10,8 @@ import click
 from sottovoce.cli.engine_options import engine_of, engine_options
 from sottovoce.cli.options import (
     JsonCommand,
+    column_values,
+    given_options,
     json_option,
     key_values,
     progress_bar,
@@ -91,7 +93,9 @@ def command(
     if str(source) != "builtin":
         check_exists(source)
     is_file = _is_audio(source)
-    selection = key_values(where, "--where") if where else None
+    if is_file:
+        _refuse_corpus_options(source)
+    selection = column_values(where)
     corpus = None if is_file else _corpus(source, speaker, split, selection)
     _refuse_target(source, target, is_file)
     drawn = draw_secret(target, secret_path, reproducible)
@@ -150,6 +154,12 @@ def _corpus(
         for path in files
     )
     return Corpus(source.name, source, tuple(utterances))
+
+
+def _refuse_corpus_options(source: Path) -> None:
+    """Refuse options that select from a corpus, where there is one recording."""
+    for option in given_options(("where", "split")):
+        raise click.UsageError(f"{option}: {source} is one recording, not a corpus; leave it out")
 
 
 def _refuse_target(source: Path, target: Path, is_file: bool) -> None:

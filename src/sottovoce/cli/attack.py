@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
-from click.core import ParameterSource
 
+from sottovoce.cli.attack_options import PREPARED, refuse_unused
 from sottovoce.cli.engine_options import engine_of, engine_options
 from sottovoce.cli.options import (
     JsonCommand,
+    given_options,
     json_option,
     key_values,
     seed_option,
@@ -27,17 +28,13 @@ if TYPE_CHECKING:
     from sottovoce.corpus.utterance import Corpus
     from sottovoce.findings import AttackReport, TextTraits
 
-_PREPARED = ("attacker-enrol", "attacker-train", "similar-enrol", "similar-train")
-"""Options for speech in a form that was made elsewhere: form and part."""
-
 
 def _prepared_speech_options(command: Any) -> Any:
-    for name in reversed(_PREPARED):
-        form, part = name.split("-")
+    for form, part in reversed(PREPARED):
         speech = "Enrolment" if part == "enrol" else "Training"
         anonymiser = "the attacker" if form == "attacker" else "a similar anonymiser"
         command = click.option(
-            f"--{name}",
+            f"--{form}-{part}",
             type=click.Path(path_type=Path),
             metavar="CORPUS",
             help=f"{speech} speech anonymised by {anonymiser}, if made elsewhere.",
@@ -94,8 +91,9 @@ def _prepared_speech_options(command: Any) -> Any:
     "--linkage",
     default="best",
     show_default=True,
-    help="cosine, euclidean, whitening, projection, plda; best: whichever does best on held-out "
-    "training speakers; strongest: the same over every representation of speech.",
+    help="cosine, euclidean, whitening, projection, plda, fused (over several kinds of evidence) "
+    "or a registered one; best: whichever does best on held-out training speakers; strongest: the "
+    "same over every representation of speech.",
 )
 @click.option(
     "--over",
@@ -144,7 +142,7 @@ def _prepared_speech_options(command: Any) -> Any:
     "--lang",
     default="en",
     show_default=True,
-    help="With --from text or --cut words: language, if the corpus has none; or auto.",
+    help="With --strategy or --cut words: language, if the corpus has none; or auto.",
 )
 @click.option(
     "--slice",
@@ -157,7 +155,7 @@ def _prepared_speech_options(command: Any) -> Any:
     type=click.Choice(("first", "words")),
     default="first",
     show_default=True,
-    help="Slices are the first seconds of each trial, or all pieces between words.",
+    help="With --slice: the first seconds of each trial, or all pieces between words.",
 )
 @click.option(
     "--map",
@@ -170,8 +168,8 @@ def _prepared_speech_options(command: Any) -> Any:
     "--encoder",
     default="campplus",
     show_default=True,
-    help="Name or FILE.onnx of an encoder, or a representation that is made from the training "
-    "speech, such as retrained.",
+    help="campplus or a registered encoder, FILE.onnx, hf:FOLDER, or a representation of speech: "
+    "frozen (the default encoder as it is), retrained or undone.",
 )
 @click.option(
     "--draws",
@@ -226,7 +224,11 @@ def command(
     """
     from sottovoce.anonymise.voice.kept_analyses import keep_analyses
     from sottovoce.attack import ATTACKERS, AttackSettings
-    from sottovoce.attack.representation import REPRESENTATIONS, encoder_name
+    from sottovoce.attack.representation import (
+        REPRESENTATIONS,
+        check_encoder_word,
+        encoder_name,
+    )
     from sottovoce.attack.run import run_attacks
     from sottovoce.attack.speech import SpeechCache
     from sottovoce.attack.training import check_linkage_name
@@ -234,8 +236,11 @@ def command(
     from sottovoce.findings import FROZEN
     from sottovoce.speaker.encoders import make_encoder
 
-    if (strategies or paraphraser) and "text" not in sources:
-        raise UsageError("--strategy and --paraphraser go with --from text", code="bad-usage")
+    attackers = [ATTACKERS[name] for name in names]
+    check_linkage_name(linkage)
+    check_encoder_word(encoder)
+    slicing = _slicing(slice_seconds, cut, lang)
+    refuse_unused(sources, attackers, strategies, slicing)
     traits: tuple[TextTraits, ...] = ()
     if "text" in sources:
         traits = attack_texts(
@@ -254,9 +259,6 @@ def command(
         if json_to != "-":
             print_text_traits(traits, out)
         return
-    check_linkage_name(linkage)
-    slicing = _slicing(slice_seconds, cut, lang)
-    attackers = [ATTACKERS[name] for name in names]
     spec = _attackers_anonymiser(anonymised, anonymiser, settings)
     inputs = _inputs(original, anonymised, train, trials, spec, similar, prepared, seed, map_path)
     _check_attributes(attributes, inputs.trial.corpus)
@@ -366,10 +368,9 @@ def _prepared_speech(options: Mapping[str, Path | None]) -> dict[Any, SpeechSet]
     from sottovoce.corpus import open_corpus
 
     speech = {}
-    for name in _PREPARED:
-        path = options[name.replace("-", "_")]
+    for form, part in PREPARED:
+        path = options[f"{form}_{part}"]
         if path is not None:
-            form, part = name.split("-")
             speech[part, form] = SpeechSet.of(open_corpus(path))
     return speech
 
@@ -387,7 +388,7 @@ def _check_attributes(names: tuple[str, ...], corpus: Corpus) -> None:
     """Refuse a column that is missing or empty, unless it is the default that nobody named."""
     from sottovoce.attack.attributes import known_attributes
 
-    if click.get_current_context().get_parameter_source("attributes") is ParameterSource.DEFAULT:
+    if not given_options(["attributes"]):
         return
     known = known_attributes(corpus)
     for name in names:

@@ -9,10 +9,11 @@ import click
 from sottovoce.cli.engine_options import engine_of, engine_options
 from sottovoce.cli.options import (
     JsonCommand,
+    column_values,
     json_option,
-    key_values,
     progress_bar,
     provenance,
+    refuse_ignored,
     where_option,
     write_json,
 )
@@ -75,12 +76,14 @@ def command(
         raise click.UsageError("give a corpus and the file to write, or --list")
     if jobs < 1:
         raise click.UsageError(f"--jobs {jobs}: must be at least 1")
+    if encoder in ENCODERS:  # no file of the user is read
+        refuse_ignored(("sha256",), "--encoder FILE.onnx or hf:FOLDER")
     from sottovoce.corpus import open_corpus
     from sottovoce.speaker.corpus_embedding import embed_corpus
 
     network = make_encoder(encoder, sha256=sha256)
     network = WithoutPauses(network) if vad else network
-    recordings = open_corpus(corpus, key_values(where, "--where") if where else None)
+    recordings = open_corpus(corpus, column_values(where))
     if split is not None:
         splits = sorted({utterance.split for utterance in recordings if utterance.split})
         recordings = recordings.select(split=split)

@@ -11,10 +11,10 @@ from sottovoce.cli.engine_options import engine_of, engine_options
 from sottovoce.cli.measure_options import chosen_measures, operating_point_options
 from sottovoce.cli.options import (
     JsonCommand,
+    column_values,
     figures_option,
     interval_options,
     json_option,
-    key_values,
     only_option,
     progress_bar,
     provenance,
@@ -85,9 +85,11 @@ def command(
 
     if (scores is None) == (not example):
         raise click.UsageError("name one score file, or --example for the built-in scores")
-    if example and (trials or utt2spk):
-        raise click.UsageError("--example has its own trials; leave --trials and --utt2spk out")
-    selection = key_values(where, "--where") if where else None
+    if example and (trials or utt2spk or where):
+        raise click.UsageError(
+            "--example has its own trials; leave --trials, --utt2spk and --where out"
+        )
+    selection = column_values(where)
     names = chosen_measures(only, prior, costs, threshold)
     confidence = None if no_interval else interval
     requested = request(

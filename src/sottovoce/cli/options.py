@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
 
 import click
+from click.core import ParameterSource
 
 from sottovoce.cli.progress_lines import ProgressLines
 from sottovoce.core.errors import UsageError
@@ -157,7 +158,7 @@ def where_option(command: Callable[P, R]) -> Callable[P, R]:
     ----------
     command : callable
         The function of the command; it receives ``where``, a tuple of str, for
-        :func:`key_values`.
+        :func:`column_values`.
     """
     return click.option(
         "--where",
@@ -235,7 +236,13 @@ def split_numbers(option: str, text: str) -> tuple[int, ...]:
         ) from None
 
 
-def key_values(pairs: Iterable[str], option: str = "--set") -> dict[str, str]:
+def key_values(
+    pairs: Iterable[str],
+    option: str = "--set",
+    *,
+    form: str = "KEY=VALUE",
+    example: str = "coefficient=0.8",
+) -> dict[str, str]:
     """Read settings that are written as KEY=VALUE.
 
     Parameters
@@ -244,6 +251,10 @@ def key_values(pairs: Iterable[str], option: str = "--set") -> dict[str, str]:
         Values of an option that can be repeated.
     option : str, default "--set"
         Its name, for the error message.
+    form : str, default "KEY=VALUE"
+        How the help of the option writes a pair, for the error message.
+    example : str, default "coefficient=0.8"
+        A pair for the error message.
 
     Raises
     ------
@@ -258,11 +269,67 @@ def key_values(pairs: Iterable[str], option: str = "--set") -> dict[str, str]:
         key, equals, value = pair.partition("=")
         if not equals or not key.strip():
             raise UsageError(
-                f"{option} {pair}: write it as KEY=VALUE, e.g. coefficient=0.8",
-                code="wrong-shape",
+                f"{option} {pair}: write it as {form}, e.g. {example}", code="wrong-shape"
             )
         settings[key.strip()] = value.strip()
     return settings
+
+
+def column_values(where: Sequence[str]) -> dict[str, str] | None:
+    """Read the pairs of ``--where``; None if there are none.
+
+    Parameters
+    ----------
+    where : sequence of str
+        Pairs that are written as COLUMN=VALUE.
+
+    Raises
+    ------
+    UsageError
+        As :func:`key_values`.
+    """
+    if not where:
+        return None
+    return key_values(where, "--where", form="COLUMN=VALUE", example="language=en")
+
+
+def given_options(names: Iterable[str]) -> list[str]:
+    """Return the spelling of those options of the running command that the user wrote.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Names of parameters of the command.
+    """
+    context = click.get_current_context()
+    spelling = {parameter.name: parameter.opts[0] for parameter in context.command.params}
+    return [
+        spelling[name]
+        for name in names
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT
+    ]
+
+
+def refuse_ignored(names: Iterable[str], needed: str) -> None:
+    """Refuse options that the user wrote and that would have no effect.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Names of parameters of the running command.
+    needed : str
+        What would give them an effect, such as ``--slice SECONDS``.
+
+    Raises
+    ------
+    UsageError
+        ``missing-option`` for the first of them that the user wrote.
+    """
+    for option in given_options(names):
+        raise UsageError(
+            f"{option} goes with {needed}: use that, or leave {option} out",
+            code="missing-option",
+        )
 
 
 @contextmanager

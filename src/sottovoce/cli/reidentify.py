@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from click.core import ParameterSource
 
 from sottovoce.cli.engine_options import engine_of, engine_options
 from sottovoce.cli.linkage import kaldi_options, linkage_from_options, linkage_options
@@ -16,6 +15,7 @@ from sottovoce.cli.options import (
     JsonCommand,
     confidence_options,
     figures_option,
+    given_options,
     json_option,
     provenance,
     split_numbers,
@@ -193,14 +193,12 @@ def _untrained_note(linkage: str) -> str:
 def _inputs_of_attack(folder: Path) -> _Inputs:
     from sottovoce.attack.artifacts import read_attack
 
-    context = click.get_current_context()
-    for name in ("enrol", "trial", "linkage", "train", "lda", "shrinkage", "utt2spk", "scp_root"):
-        if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
-            option = name.replace("_", "-")
-            raise UsageError(
-                f"--{option} cannot be combined with --attack, which has its own; leave one out",
-                code="exclusive-options",
-            )
+    own = ("enrol", "trial", "linkage", "train", "lda", "shrinkage", "utt2spk", "scp_root")
+    for option in given_options(own):
+        raise UsageError(
+            f"{option} cannot be combined with --attack, which has its own; leave one out",
+            code="exclusive-options",
+        )
     attack = read_attack(folder)
     trained = attack.record.trained
     settings = {"linkage": trained.name, "trained_with": dict(trained.settings)}

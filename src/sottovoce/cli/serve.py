@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from sottovoce.core.errors import InputError, MissingExtraError
+from sottovoce.core.errors import InputError, MissingExtraError, UsageError
 
 if TYPE_CHECKING:
     from sottovoce.serve.settings import Settings
@@ -108,7 +109,6 @@ def command(
     Only this machine can reach them unless --host says otherwise. Nothing that clients send is
     stored, and the log holds only sizes, durations and status codes.
     """
-    from sottovoce.cli.options import key_values
     from sottovoce.serve.settings import MEGABYTE, Settings
     from sottovoce.serve.workers import start_preloading
 
@@ -127,7 +127,7 @@ def command(
         queue=queue,
         seconds=seconds,
         audits=audits,
-        pools={name: Path(file) for name, file in key_values(pools, "--pool").items()},
+        pools=_pool_files(pools),
         **optional,
     )
     start_preloading()  # while the web framework is imported
@@ -153,6 +153,21 @@ def _warn(settings: Settings) -> None:
             f"warning: {settings.host} can be reached from other machines{access}{encryption}",
             err=True,
         )
+
+
+def _pool_files(pairs: Sequence[str]) -> dict[str, Path]:
+    """Files of ``--pool`` by the name that clients choose them by."""
+    from sottovoce.cli.options import key_values
+
+    form, example = "NAME=FILE", "readers=readers.npz"
+    files = key_values(pairs, "--pool", form=form, example=example)
+    for name, file in files.items():
+        if not file:
+            raise UsageError(
+                f"--pool {name}=: names no file; write it as {form}, e.g. {example}",
+                code="wrong-shape",
+            )
+    return {name: Path(file) for name, file in files.items()}
 
 
 def _check_pool(path: Path) -> None:

@@ -62,13 +62,26 @@ class SelectionRule(Record):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("enrol_seconds", "enrol_most", "trial_seconds"):
-            if not 0 <= getattr(self, name) < np.inf:
-                raise InputError(f"{name}: must be 0 or more seconds", code="out-of-range")
+        for option, seconds in (
+            ("--min-speech", self.enrol_seconds),
+            ("--max-speech", self.enrol_most),
+            ("--trial-speech", self.trial_seconds),
+        ):
+            if not 0 <= seconds < np.inf:
+                raise InputError(
+                    f"{option} {seconds:g}: must be a finite number of seconds, 0 or more",
+                    code="out-of-range",
+                )
+        if self.lowest_snr is not None and not np.isfinite(self.lowest_snr):
+            raise InputError(
+                f"--min-snr {self.lowest_snr:g}: must be a finite number of dB; leave it out to "
+                "keep noisy recordings",
+                code="out-of-range",
+            )
         if self.enrol_most < self.enrol_seconds:
             raise InputError(
-                f"at most {self.enrol_most:g} s of a speaker, who needs more than "
-                f"{self.enrol_seconds:g} s: raise the former or lower the latter",
+                f"--max-speech {self.enrol_most:g} is less than --min-speech "
+                f"{self.enrol_seconds:g}: raise the former or lower the latter",
                 code="out-of-range",
             )
 

@@ -16,7 +16,7 @@ MEGABYTE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Address and limits of the service; wrong values are refused.
+    """Address and limits of the service; wrong values are refused with their option.
 
     >>> Settings().loopback, Settings(host="0.0.0.0", token="x7").loopback
     (True, False)
@@ -58,28 +58,32 @@ class Settings:
         self._check_access()
         if self.audits is not None and not self.audits.is_dir():
             raise UsageError(
-                f"audits {self.audits}: not a folder; name a folder that holds audits",
+                f"--audits {self.audits}: not a folder; name a folder that holds audits",
                 code="not-found",
             )
 
     def _check_limits(self) -> None:
-        for name in ("workers", "max_bytes"):
-            if getattr(self, name) < 1:
-                raise _out_of_range(f"{name} {getattr(self, name)}; use 1 or more")
+        if self.workers < 1:
+            raise _out_of_range(f"--workers {self.workers}; use 1 or more")
+        if self.max_bytes < 1:
+            raise _out_of_range(f"--max-mb {_megabytes(self.max_bytes)}; use 1 or more")
         if self.worker_bytes < 512 * MEGABYTE:
-            raise _out_of_range(f"worker_bytes {self.worker_bytes:,}; use 512 MiB or more")
+            raise _out_of_range(f"--memory-mb {_megabytes(self.worker_bytes)}; use 512 or more")
         if self.queue < 0:
-            raise _out_of_range(f"queue {self.queue}; use 0 or more")
+            raise _out_of_range(f"--queue {self.queue}; use 0 or more")
         if not self.seconds > 0:
-            raise _out_of_range(f"seconds {self.seconds:g}; use more than 0")
+            raise _out_of_range(f"--seconds {self.seconds:g}; use more than 0")
         least = self.workers + self.queue + 1
         if self.connections < least:
             raise _out_of_range(
-                f"connections {self.connections}; use {least} or more, one for every request that "
-                "is computed or waits"
+                f"--connections {self.connections}; use {least} or more, one for every request "
+                "that is computed or waits"
             )
         if self.upload_bytes < self.max_bytes:
-            raise _out_of_range(f"upload_bytes {self.upload_bytes:,}; use max_bytes or more")
+            raise _out_of_range(
+                f"--uploads-mb {_megabytes(self.upload_bytes)}; use {_megabytes(self.max_bytes)} "
+                "or more, the value of --max-mb"
+            )
 
     def _check_access(self) -> None:
         if self.token is not None and not (self.token.isascii() and self.token.strip()):
@@ -94,7 +98,8 @@ class Settings:
             )
         if self.key is not None and self.certificate is None:
             raise UsageError(
-                "a key without a certificate; name --certificate, too", code="bad-usage"
+                f"--certificate-key {self.key}: needs a certificate; name --certificate too",
+                code="bad-usage",
             )
 
     def pool(self, name: str) -> str:
@@ -124,6 +129,11 @@ class Settings:
     def loopback(self) -> bool:
         """Whether only this machine can reach the service."""
         return is_loopback(self.host)
+
+
+def _megabytes(size: int) -> str:
+    """A number of bytes as the options have it."""
+    return f"{size / MEGABYTE:g}"
 
 
 def _out_of_range(message: str) -> UsageError:
