@@ -189,6 +189,8 @@ def test_convolutions_trained_on_public_images_are_taken_and_frozen(tmp_path: Pa
         ("models: [batch]", "wrong-shape"),
         ("task: images", "wrong-shape"),
         ("[1, 2]", "wrong-shape"),
+        ("", "wrong-shape"),
+        ("# nothing but a comment", "wrong-shape"),
         ("a: [", "not-yaml"),
     ],
 )

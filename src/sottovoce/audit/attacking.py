@@ -9,6 +9,7 @@ from pathlib import Path
 
 from sottovoce.attack import Attacker, AttackSettings, Baseline, EmbeddingSets, LinkageTrainer
 from sottovoce.attack.artifacts import (
+    SCORES,
     attack_record,
     originals_record,
     read_originals_record,
@@ -38,6 +39,7 @@ from sottovoce.audit.measuring import (
 )
 from sottovoce.audit.study import PlannedAttack, Study
 from sottovoce.core.errors import InputError, SottovoceError
+from sottovoce.core.files import fingerprint, write_bytes
 from sottovoce.core.records import Json, Record, to_json
 from sottovoce.core.step_cache import Step, StepCache, records_of
 from sottovoce.core.types import StageProgress
@@ -88,6 +90,10 @@ class RowWork:
     planned: PlannedAttack
     candidates: Candidates
     """The representations of speech that it may choose from."""
+
+
+def _digest_of_scores(folder: Path) -> bytes:
+    return str(fingerprint(folder / SCORES)["sha256"]).encode()
 
 
 def _silent(stage: str, done: int, total: int) -> None:
@@ -188,9 +194,11 @@ class AttackRunner:
         settings: AttackSettings,
         candidates: Candidates,
     ) -> AttackRecord:
-        """The record of an attack; the attack is made if its folder holds no usable record."""
+        """The record of an attack; the attack is made if its files are not there and whole."""
         with suppress(InputError):
-            return read_record(folder)
+            record = read_record(folder)
+            if self._has_intact_scores(folder) and self._has_embeddings(record):
+                return record
         result = attack(
             sets,
             attacker,
@@ -200,6 +208,7 @@ class AttackRunner:
             candidates=candidates,
         )
         write_attack(folder, result, attack_record(result, sets), sets, self.cache.store)
+        self._keep_digest_of_scores(folder)
         return read_record(folder)
 
     def _originals(self, work: OriginalsWork) -> OriginalsFinding:
@@ -228,13 +237,40 @@ class AttackRunner:
     def _attack_originals(
         self, folder: Path, sets: EmbeddingSets, settings: AttackSettings
     ) -> OriginalsRecord:
-        """The record of the attack on originals; it is made if there is no usable record."""
+        """The record of the attack on originals; it is made if its files are not whole."""
         with suppress(InputError):
-            return read_originals_record(folder)
+            record = read_originals_record(folder)
+            if self._has_intact_scores(folder) and self._has_embeddings(record):
+                return record
         baseline = self._baseline(settings.linkage, sets)
         record = originals_record(baseline, settings, sets)
         write_originals(folder, baseline, record, sets, self.cache.store)
+        self._keep_digest_of_scores(folder)
         return read_originals_record(folder)
+
+    def _has_intact_scores(self, folder: Path) -> bool:
+        """Whether the scores of an attack are the bytes that it wrote."""
+        with suppress(OSError):
+            return self._digest_file(folder).read_bytes() == _digest_of_scores(folder)
+        return False
+
+    def _has_embeddings(self, record: AttackRecord | OriginalsRecord) -> bool:
+        """Whether all embeddings of an attack can be read; a damaged file is deleted."""
+        store, damaged = self.cache.store, False
+        for digest in record.embeddings.values():
+            path = store.path(digest)
+            try:
+                store[digest]
+            except InputError:
+                path.unlink(missing_ok=True)
+                damaged = True
+        return not damaged
+
+    def _keep_digest_of_scores(self, folder: Path) -> None:
+        write_bytes(self._digest_file(folder), _digest_of_scores(folder))
+
+    def _digest_file(self, folder: Path) -> Path:
+        return self.steps.path("scores", folder.name, ".sha256")
 
     # --------------------------------------------------------------------------------- slices
 

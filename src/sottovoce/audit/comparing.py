@@ -123,11 +123,11 @@ def read_table(path: Path) -> pl.DataFrame:
     import polars as pl
 
     try:
-        return pl.read_parquet(path)
+        with path.open("rb") as file:
+            return pl.read_parquet(file)
     except OSError as error:
-        reason = error.strerror or first_line(error)
         raise InputError(
-            f"{path}: cannot be read ({reason}); run the audit again", code="unreadable"
+            f"{path}: cannot be read ({error.strerror}); run the audit again", code="unreadable"
         ) from None
     except pl.exceptions.PolarsError as error:
         raise InputError(

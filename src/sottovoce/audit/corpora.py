@@ -10,8 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from sottovoce.attack.inputs import SpeechDivision
+from sottovoce.attack.inputs import SpeechDivision, divide_speech
 from sottovoce.attack.speech import SpeechSet
+from sottovoce.audit.requirements import check_attributes
 from sottovoce.audit.study import Study
 from sottovoce.core.atomic_directory import refuse_inside
 from sottovoce.core.engine import SPEECH_MEMORY, Engine, LocalEngine
@@ -21,6 +22,7 @@ from sottovoce.core.step_cache import Step, StepCache, records_of
 from sottovoce.core.types import StageProgress
 from sottovoce.corpus.audio import load_audio, load_length
 from sottovoce.corpus.formats import open_corpus
+from sottovoce.corpus.trials import read_trials
 from sottovoce.corpus.utterance import Corpus, Utterance
 from sottovoce.findings import (
     AuditFindings,
@@ -82,6 +84,43 @@ def open_outside(name: str, folder: Path) -> Corpus:
     corpus = open_corpus(name)
     refuse_inside(folder, corpus.root)
     return corpus
+
+
+@dataclass(frozen=True, slots=True)
+class StudyCorpora:
+    """The corpora of a study as they are listed, before any recording is read."""
+
+    corpus: Corpus
+    train: Corpus | None
+    division: SpeechDivision
+    """Enrolment, trials and training, if all recordings can be used."""
+
+
+def open_corpora(study: Study, folder: Path) -> StudyCorpora:
+    """Open the corpora of a study, and refuse what their lists show; nothing is written.
+
+    Parameters
+    ----------
+    study : Study
+        The study.
+    folder : Path
+        Folder of the audit.
+
+    Raises
+    ------
+    InputError
+        ``nested`` for an audit inside a corpus, ``not-disjoint`` for speakers that are attacked and
+        trained on, and those of :func:`divide_speech` and :func:`read_trials`.
+    UsageError
+        ``missing-column`` for an attribute without labels.
+    """
+    corpus = open_outside(study.corpus, folder)
+    train = None if study.train is None else open_outside(study.train, folder)
+    check_attributes(study, corpus)
+    trials = None if study.trials is None else read_trials(study.trials, corpus)
+    others = None if train is None else SpeechSet.of(train)
+    division = divide_speech(SpeechSet.of(corpus), others, seed=study.seed, trials=trials)
+    return StudyCorpora(corpus, train, division)
 
 
 def vet(

@@ -11,14 +11,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sottovoce.attack.inputs import SpeechDivision, divide_speech
-from sottovoce.attack.speech import SpeechSet
-from sottovoce.audit.corpora import open_outside, total_seconds
+from sottovoce.attack.inputs import SpeechDivision
+from sottovoce.audit.corpora import open_corpora, total_seconds
 from sottovoce.audit.measuring import measured_populations
 from sottovoce.audit.study import Study
 from sottovoce.core.records import Record
-from sottovoce.corpus.trials import read_trials
-from sottovoce.corpus.utterance import Corpus
 from sottovoce.report.formats import counted
 
 ANONYMISING = {"mcadams": 150.0, "voicemask": 31.0, "vtln": 15.0, "xvector": 15.0, "dar": 14.0}
@@ -264,7 +261,8 @@ def plan_lines(
     cluster : bool, default False
         Whether they are those of a cluster.
     """
-    corpus, division = _divide(study, folder)
+    corpora = open_corpora(study, folder)
+    corpus, division = corpora.corpus, corpora.division
     trial, train = division.trial, division.train
     yield (
         f"1. read {len(corpus):,} recordings of {len(corpus.speakers)} speakers; attack "
@@ -297,14 +295,7 @@ def amounts_of(study: Study, folder: Path) -> StudyAmounts:
     folder : Path
         Folder of the audit; nothing is written.
     """
-    return StudyAmounts.of(_divide(study, folder)[1])
-
-
-def _divide(study: Study, folder: Path) -> tuple[Corpus, SpeechDivision]:
-    corpus = open_outside(study.corpus, folder)
-    others = None if study.train is None else SpeechSet.of(open_outside(study.train, folder))
-    trials = None if study.trials is None else read_trials(study.trials, corpus)
-    return corpus, divide_speech(SpeechSet.of(corpus), others, seed=study.seed, trials=trials)
+    return StudyAmounts.of(open_corpora(study, folder).division)
 
 
 def _unmeasured_limits(study: Study, n_speakers: int) -> Iterator[str]:

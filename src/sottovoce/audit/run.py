@@ -24,12 +24,13 @@ from sottovoce.audit.corpora import (
     describe_corpus,
     describe_provenance,
     describe_training,
-    open_outside,
+    open_corpora,
     vet,
 )
 from sottovoce.audit.differences import COMPARED, LocatedRow, compare_rows
 from sottovoce.audit.measuring import similarity_of_trials
 from sottovoce.audit.not_tested import not_tested
+from sottovoce.audit.requirements import check_machine
 from sottovoce.audit.retrained import ComparisonSettings, RecogniserComparison
 from sottovoce.audit.speech_forms import SpeechForms
 from sottovoce.audit.study import Study
@@ -106,8 +107,11 @@ def run_audit(
     InputError
         ``exists`` for a folder with other content, ``old-format`` for an audit of another version,
         ``locked`` while another run writes into it, and whatever is wrong with the corpus.
+    UsageError
+        Those of :meth:`.Study.check`, :func:`check_machine` and :func:`open_corpora`.
     """
     study.check()
+    check_machine(study)
     check_audit_folder(folder)
     with ExitStack() as stack:
         stack.enter_context(locked(folder))
@@ -129,8 +133,8 @@ class _Run:
     def __init__(self, study: Study, folder: Path, engine: Engine, progress: StageProgress) -> None:
         self.study, self.folder, self.progress = study, folder, progress
         self.engine = engine
-        corpus = open_outside(study.corpus, folder)
-        train = None if study.train is None else open_outside(study.train, folder)
+        corpora = open_corpora(study, folder)
+        corpus, train = corpora.corpus, corpora.train
         encoder = make_encoder(encoder_name(study.encoder))
         self.cache = SpeechCache(folder, encoder, progress=progress, engine=engine)
         self.steps = self.cache.steps

@@ -231,10 +231,10 @@ class Study(StudyPart):
             ``unknown-name``, ``out-of-range``, ``missing-speech``, or ``unavailable`` for a
             representation that an attacker cannot have.
         """
-        from sottovoce.anonymise.text import STRATEGIES
         from sottovoce.asr.recogniser import RECOGNISERS
 
-        for spec in self.anonymiser_specs:
+        similar = () if self.similar is None else self.similar.specs()
+        for spec in (*self.anonymiser_specs, *similar):
             spec.check()
         for entry in self.attackers:
             attacker = ATTACKERS[entry.name]
@@ -250,8 +250,8 @@ class Study(StudyPart):
         for attack in self.attacks:
             self._check_available(attack)
         RECOGNISERS[self.utility.recogniser]
-        for strategy in () if self.text is None else self.text.strategies:
-            STRATEGIES[strategy]
+        if self.text is not None:
+            self._check_text(self.text)
         EngineSettings(self.engine).check()
         if self.over == "utterance" and self.trials is not None:
             raise UsageError(
@@ -260,6 +260,22 @@ class Study(StudyPart):
                 code="conflict",
             )
         self._check_limits()
+
+    def _check_text(self, text: StudyText) -> None:
+        """Refuse strategies and languages that the text anonymiser does not have."""
+        from sottovoce.anonymise.text import STRATEGIES
+        from sottovoce.anonymise.text.lexicon import LANGUAGES
+        from sottovoce.anonymise.text.multilingual_detector import MIXED_LANGUAGES
+
+        for strategy in text.strategies:
+            STRATEGIES[strategy]
+        known = (*LANGUAGES, *MIXED_LANGUAGES)
+        if text.lang not in known:
+            raise UsageError(
+                f"text.lang: language {text.lang!r} is not supported; choose from "
+                f"{', '.join(known)}",
+                code="unknown-name",
+            )
 
     def _check_available(self, attack: PlannedAttack) -> None:
         """Refuse a representation that this attacker does not have, unless it may choose others."""

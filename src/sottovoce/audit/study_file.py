@@ -8,6 +8,7 @@ from pathlib import Path
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from sottovoce.audit.requirements import check_machine
 from sottovoce.audit.study import PATHS, Study
 from sottovoce.audit.study_parts import (
     StudyAnonymiser,
@@ -17,7 +18,7 @@ from sottovoce.audit.study_parts import (
     StudyText,
     UtilitySettings,
 )
-from sottovoce.core.errors import InputError, UsageError
+from sottovoce.core.errors import InputError, SottovoceError, UsageError
 from sottovoce.core.records import Json, JsonObject
 from sottovoce.core.registry import did_you_mean
 from sottovoce.corpus.formats import BUILTIN
@@ -36,7 +37,8 @@ def read_study(path: Path | None, changes: Mapping[str, Json] | None = None) -> 
     Raises
     ------
     InputError
-        With the place of the first defect.
+        With the place of the first defect, which may also be that this machine does not have what
+        the study needs.
     """
     content: JsonObject = {} if path is None else _load_yaml(path)
     for name, value in (changes or {}).items():
@@ -48,7 +50,8 @@ def read_study(path: Path | None, changes: Mapping[str, Json] | None = None) -> 
         raise InputError(f"{source}: {_describe_with_advice(error)}", code="wrong-shape") from None
     try:
         study.check()
-    except UsageError as error:
+        check_machine(study)
+    except SottovoceError as error:
         raise InputError(f"{source}: {error}", code=error.code) from None
     return study
 
@@ -90,8 +93,6 @@ def _load_yaml(path: Path) -> JsonObject:
         line = getattr(getattr(error, "problem_mark", None), "line", None)
         place = "" if line is None else f", line {line + 1}"
         raise InputError(f"{path}{place}: not YAML; correct it", code="not-yaml") from None
-    if content is None:
-        return {}
     if not isinstance(content, dict):
         raise InputError(
             f"{path}: not a study; it must be names and values, see --schema", code="wrong-shape"

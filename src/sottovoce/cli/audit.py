@@ -10,7 +10,7 @@ import click
 
 from sottovoce.cli.engine_options import engine_of, engine_options, engine_workers
 from sottovoce.cli.options import JsonCommand, json_option, stage_bar, write_json
-from sottovoce.core.engine import LOCAL
+from sottovoce.core.engine import LOCAL, EngineSettings
 from sottovoce.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -110,15 +110,16 @@ def command(
     values["attackers"] = list(attackers) or None
     study = _read_study(study_file, values, changes)
     folder = out or Path("audit")
+    chosen = engine or study.engine
+    EngineSettings(chosen, jobs).check()
     if dry_run:
-        chosen = engine or study.engine
         workers = engine_workers(chosen, jobs)
         _print_plan(study, folder, workers, chosen != LOCAL, json_to)
         return None
     from sottovoce.audit.run import run_audit
 
     with (
-        engine_of(engine or study.engine, jobs, worker_memory, scratch) as opened,
+        engine_of(chosen, jobs, worker_memory, scratch) as opened,
         stage_bar() as progress,
     ):
         findings = run_audit(study, folder, engine=opened, audio=not no_audio, progress=progress)

@@ -169,9 +169,9 @@ def _sliced(folder: Path, map_path: Path, lang: str) -> list[list[list[str]]]:
 
 
 def _print(name: str, summary: ScoreSummary, found: Reassembly) -> None:
-    """Print what one score links."""
-    measures = summary.measures
-    d_sys, corrected, eer = (measures[key] for key in ("d_sys", "d_sys_corrected", "eer"))
+    """Print what one score links, and why a measure has no value."""
+    printed = [summary.measures[key] for key in ("d_sys", "d_sys_corrected", "eer")]
+    d_sys, corrected, eer = printed
     click.echo(
         f"{name}: D_sys {_ends(d_sys)}, without chance {_ends(corrected)}, "
         f"EER {_ends(eer, percent=True)}"
@@ -181,11 +181,16 @@ def _print(name: str, summary: ScoreSummary, found: Reassembly) -> None:
             f"  true successor among the first {hit.k} of {found.slices:,} slices: "
             f"{hit.value:.1%} ({hit.low:.1%} to {hit.high:.1%}; guessing {hit.chance:.1%})"
         )
-    for warning in summary.warnings:
-        click.echo(f"  {warning}")
+    reasons = [measure.note for measure in printed if measure.value is None and measure.note]
+    for line in dict.fromkeys([*reasons, *summary.warnings]):
+        click.echo(f"  {line}")
 
 
 def _ends(estimate: Estimate, *, percent: bool = False) -> str:
+    from sottovoce.report.formats import MISSING
+
+    if estimate.value is None:
+        return MISSING
     style = ".1%" if percent else ".3f"
     if estimate.low is None or estimate.high is None:
         return f"{estimate.value:{style}}"

@@ -118,7 +118,7 @@ def read_private_study(path: Path | None) -> PrivateStudy:
     if path is None:
         return PrivateStudy()
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(
             f"{path}: cannot be read ({error.strerror}); check the name", code="unreadable"
