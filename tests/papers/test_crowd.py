@@ -17,8 +17,9 @@ from sottovoce.attack.speech import AnonymiserSpec
 from sottovoce.corpus.demo import builtin_corpus
 from sottovoce.findings import CurvePoint, OpenSetPoint, Reidentification
 from sottovoce.papers.catalogue import ITEMS
-from sottovoce.papers.comprise_2021 import crowd
-from sottovoce.papers.comprise_2021.crowd import ATTACKS, core_of, equivalent_crowds
+from sottovoce.papers.comprise_2021 import crowd_attacks
+from sottovoce.papers.comprise_2021.crowd import equivalent_crowds
+from sottovoce.papers.comprise_2021.crowd_attacks import ATTACKS, core_of
 from sottovoce.papers.data import PaperData
 from sottovoce.papers.results import ItemOutput, knowledge_remarks
 from sottovoce.papers.speech import SpeechStudy
@@ -108,7 +109,7 @@ Run = Callable[..., ItemOutput]
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    monkeypatch.setattr(crowd, "_attack", attacked)
+    monkeypatch.setattr(crowd_attacks, "_attack", attacked)
 
     def figure(number: int, name: str = "small", skip: tuple[str, ...] = ()) -> ItemOutput:
         corpus = builtin_corpus(tmp_path / "cache", speakers=4, utterances=4)
@@ -166,7 +167,7 @@ def test_too_few_trials_for_linkability_leave_the_error_rate(
         points = tuple(replace(point, d_sys=None) for point in result.open_set)
         return replace(result, open_set=points)
 
-    monkeypatch.setattr(crowd, "_attack", few)
+    monkeypatch.setattr(crowd_attacks, "_attack", few)
     assert all(row[3] is None and row[2] is not None for row in run(12).tables[0].rows)
 
 

@@ -26,7 +26,7 @@ from sottovoce.findings import (
 from sottovoce.measure import ReidentificationSettings, reidentify
 from sottovoce.papers import maouche_2020, vauquier_2025
 from sottovoce.papers.catalogue import ITEMS
-from sottovoce.papers.comprise_2021 import crowd, design_choices, design_figures, slices
+from sottovoce.papers.comprise_2021 import crowd_attacks, design_choices, design_figures, slices
 from sottovoce.papers.comprise_2021.design_choices import Choice, ChoiceResult, DesignStudy
 from sottovoce.papers.data import PaperData
 from sottovoce.papers.maouche_2020 import Combination
@@ -163,7 +163,7 @@ def reidentified(
 
 
 def test_crowds(monkeypatch: pytest.MonkeyPatch, run: Callable[[str], ItemOutput]) -> None:
-    monkeypatch.setattr(crowd, "_attack", reidentified)
+    monkeypatch.setattr(crowd_attacks, "_attack", reidentified)
     for number in (12, 13, 14):
         output = run(f"004-figure-{number}")
         names = {row[0] for row in output.tables[0].rows}
@@ -238,7 +238,7 @@ def test_longer_slices_say_nothing_of_half_a_second() -> None:
 def test_an_attack_can_be_left_out(
     monkeypatch: pytest.MonkeyPatch, corpus: Path, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(crowd, "_attack", reidentified)
+    monkeypatch.setattr(crowd_attacks, "_attack", reidentified)
     skip = ("xvector, semi-informed", "xvector, lazy-informed")
     data = PaperData(tmp_path, quick=True, corpus=str(corpus), skip=skip)
     for number in (12, 13, 14):

@@ -9,7 +9,7 @@ from error_codes import raises_code
 
 from sottovoce.memorisation.study import Overfitting
 from sottovoce.papers.catalogue import ITEMS
-from sottovoce.papers.comprise_2021 import memorised_secrets, memorised_tags
+from sottovoce.papers.comprise_2021 import memorised_tags, secret_models
 from sottovoce.papers.data import PaperData
 from sottovoce.papers.results import ItemOutput
 
@@ -59,12 +59,12 @@ def test_taggers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch")
     pytest.importorskip("dp_accounting")
-    monkeypatch.setattr(memorised_secrets, "SENTENCES", 60)
-    monkeypatch.setattr(memorised_secrets, "EPOCHS", (1, 2))
-    monkeypatch.setattr(memorised_secrets, "PRIVACY", {"epsilon": 10, "delta": 1e-3, "epochs": 1})
-    monkeypatch.setattr(memorised_secrets, "SEEDS", 1)
+    monkeypatch.setattr(secret_models, "SENTENCES", 60)
+    monkeypatch.setattr(secret_models, "EPOCHS", (1, 2))
+    monkeypatch.setattr(secret_models, "PRIVACY", {"epsilon": 10, "delta": 1e-3, "epochs": 1})
+    monkeypatch.setattr(secret_models, "SEEDS", 1)
     monkeypatch.setattr(
-        memorised_secrets, "SECRETS", {"pin": {"digits": 2, "spaced": True}, "illness": _WORDS}
+        secret_models, "SECRETS", {"pin": {"digits": 2, "spaced": True}, "illness": _WORDS}
     )
     data = PaperData(tmp_path / "out")
     insertions = ITEMS["004-figure-18"].run(data)
@@ -100,6 +100,6 @@ def test_text_of_transcripts(tmp_path: Path) -> None:
 
     corpus = builtin_corpus(tmp_path / "cache", speakers=4, utterances=2)
     data = PaperData(tmp_path / "out", corpus=str(corpus), train=str(corpus))
-    text, test = memorised_secrets._texts(data)
+    text, test = secret_models._texts(data)
     assert text == test and len(Path(text).read_text().splitlines()) == 8
-    assert memorised_secrets._texts(PaperData(tmp_path / "out"))[1] is None
+    assert secret_models._texts(PaperData(tmp_path / "out"))[1] is None

@@ -13,7 +13,7 @@ from sottovoce.findings import LanguageModelFinding, ModelCheck
 from sottovoce.findings.exposure import Exposure
 from sottovoce.findings.memorisation import CanaryExposure, CanaryGroup, PrivacyFinding
 from sottovoce.papers.catalogue import ITEMS
-from sottovoce.papers.comprise_2021 import memorised_secrets
+from sottovoce.papers.comprise_2021 import memorised_secrets, secret_models
 from sottovoce.papers.data import PaperData
 from sottovoce.papers.results import Compared, ItemOutput
 
@@ -36,7 +36,7 @@ def check(epoch: int, bits: float) -> ModelCheck:
     exposure = Exposure(bits, 12.0, 1, "exact", 0.5, 4096, 4096)
     groups = tuple(
         CanaryGroup(spec, 1, None, (CanaryExposure("c", 1, exposure),))
-        for spec in memorised_secrets.TEMPLATES
+        for spec in secret_models.TEMPLATES
     )
     return ModelCheck(epoch, 10.0, 10.0, groups)
 
@@ -45,7 +45,7 @@ def exposed(
     insertion: str, seeds: Sequence[Bits], *, private: bool = False, embedding: str = "random"
 ) -> Any:
     models = tuple(model(bits, private=private, embedding=embedding) for bits in seeds)
-    return memorised_secrets._Exposed(insertion, models[0].label, models)
+    return secret_models.ExposedModels(insertion, models[0].label, models)
 
 
 def everything(
@@ -100,7 +100,7 @@ def test_the_epoch_that_discloses_more_stands_first(run: Run) -> None:
 
 
 def test_several_insertions_are_measured_after_the_private_epochs(tmp_path: Path) -> None:
-    study = memorised_secrets._study(PaperData(tmp_path), "multiple", "builtin", None, 0)
+    study = secret_models._study(PaperData(tmp_path), "multiple", "builtin", None, 0)
     assert study.language_model is not None and study.language_model.check == [10, 20]
 
 

@@ -150,7 +150,7 @@ def command(
         seed=seed,
         jobs=jobs,
     )
-    from sottovoce.papers.comprise_2021.crowd import check_attacks
+    from sottovoce.papers.comprise_2021.crowd_attacks import check_attacks
 
     check_attacks(skip)
     if listed:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 
-from sottovoce.core.files import write_text
-from sottovoce.corpus.utterance import Corpus
-from sottovoce.findings import LanguageModelFinding, MemorisationFindings, ModelCheck
-from sottovoce.memorisation.canaries import CanarySpec
-from sottovoce.memorisation.run import run_memorisation
-from sottovoce.memorisation.study import BUILTIN, LanguageModels, MemorisationStudy
-from sottovoce.papers.data import PaperData, has_transcripts
+from sottovoce.findings import MemorisationFindings
+from sottovoce.papers.comprise_2021.secret_models import (
+    EPOCHS,
+    INSERTIONS,
+    MULTIPLE,
+    TEMPLATES,
+    ExposedModels,
+    private_epochs,
+    secret_studies,
+)
+from sottovoce.papers.data import PaperData
 from sottovoce.papers.items import PaperItem
 from sottovoce.papers.results import Cell, Compared, ItemOutput, PaperTable, paper_table
 from sottovoce.report.svg import Axis, Figure, Line, arrange, line_chart
@@ -30,162 +32,13 @@ TABLE_9 = {
 """Exposure of an illness in bits: single insertion without and with privacy, multiple likewise."""
 TABLE_9_EPOCHS = 40
 """Of all models of the document's table."""
-
-NAMES = (
-    *("john", "mary", "oliver", "laura", "peter", "susan", "henry", "alice"),
-    *("frank", "grace", "martin", "helen", "robert", "julia", "simon", "nora"),
-)
-TEMPLATES = {"pin": "{name} atm pin number is {}", "illness": "{name} is suffering from {}"}
-SECRETS = {"pin": {"digits": 4, "spaced": True}, "illness": {"vocabulary": 1}}
-"""Templates and spaces of the document: any word of the text may be an illness."""
-MULTIPLE = {"pin": 10, "illness": 16}
-"""Secrets of different people in a text with several."""
-EPOCHS = (1, 2, 5, 8, 10, 15, 20)
-PRIVACY = {"epsilon": 10, "delta": 2.0e-5, "epochs": 10}
-SENTENCES = 1000
-SEEDS, QUICK_SEEDS = 3, 1
 AGREEING_SEEDS = 3
 """Seeds that have to agree before a claim is answered."""
-INSERTIONS = ("single", "multiple")
 
 _NO_VECTORS = (
     "No --vectors FILE was given, so random vectors are trained. GloVe, ELMo or BERT vectors run "
     "as such files; the option may be repeated."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class _Exposed:
-    """Models of all seeds that were trained in one way."""
-
-    insertion: str
-    label: str
-    models: tuple[LanguageModelFinding, ...]
-
-    @property
-    def private(self) -> bool:
-        return self.models[0].privacy is not None
-
-    @property
-    def embedding(self) -> str:
-        """``random``, or the name of the file of vectors."""
-        return self.models[0].embedding
-
-    @property
-    def name(self) -> str:
-        """The label, with the vectors also where they are random."""
-        named = self.embedding in self.label
-        return self.label if named else f"{self.label}, {self.embedding}"
-
-    @property
-    def epochs(self) -> list[int]:
-        return [check.epoch for check in self.models[0].checks]
-
-    def bits(self, spec: str, epoch: int | None = None) -> list[float]:
-        """Mean exposure of the secrets of each seed, by default after the last epoch."""
-        checks = [
-            model.last if epoch is None else next(c for c in model.checks if c.epoch == epoch)
-            for model in self.models
-        ]
-        return [_inserted_bits(check, spec) for check in checks]
-
-    def mean(self, spec: str, epoch: int | None = None) -> float:
-        return float(np.mean(self.bits(spec, epoch)))
-
-    def by_disclosure(self, spec: str) -> list[int]:
-        """The last epoch and the last one of private models, the more exposed one first."""
-        epochs = [e for e in self.epochs if e in (_private_epochs(), self.epochs[-1])]
-        return sorted(epochs, key=lambda epoch: -self.mean(spec, epoch))
-
-
-def _private_epochs() -> int:
-    return int(PRIVACY["epochs"])
-
-
-def _inserted_bits(check: ModelCheck, spec: str) -> float:
-    """Mean exposure of what was inserted once."""
-    (bits,) = [g.bits for g in check.groups if g.spec == spec and g.repetitions == 1]
-    return bits
-
-
-def secret_studies(data: PaperData) -> tuple[list[_Exposed], list[MemorisationFindings]]:
-    """Train language models on text with one secret or several of each kind, by several seeds.
-
-    Parameters
-    ----------
-    data : PaperData
-        The transcripts of its corpus are the text; with the built-in corpus, synthetic text.
-    """
-    text, test = _texts(data)
-    exposed: list[_Exposed] = []
-    everything: list[MemorisationFindings] = []
-    for insertion in INSERTIONS:
-        findings = [
-            run_memorisation(
-                _study(data, insertion, text, test, seed),
-                data.work / "memorisation" / f"{insertion}-{seed}",
-                progress=data.progress,
-            )
-            for seed in range(data.seed, data.seed + (QUICK_SEEDS if data.quick else SEEDS))
-        ]
-        everything += findings
-        exposed += [
-            _Exposed(insertion, models[0].label, models)
-            for models in zip(*(entry.language_models for entry in findings), strict=True)
-        ]
-    return exposed, everything
-
-
-def _study(
-    data: PaperData, insertion: str, text: str, test: str | None, seed: int
-) -> MemorisationStudy:
-    canaries = [
-        CanarySpec.model_validate(
-            {
-                "id": spec,
-                "template": TEMPLATES[spec],
-                "names": NAMES,
-                "space": SECRETS[spec],
-                "repetitions": [0, 1] if insertion == "single" else [1],
-                "canaries": 1 if insertion == "single" else MULTIPLE[spec],
-            }
-        )
-        for spec in TEMPLATES
-    ]
-    models = LanguageModels.model_validate(
-        {
-            "epochs": EPOCHS[-1],
-            "check": list(EPOCHS if insertion == "single" else (_private_epochs(), EPOCHS[-1])),
-            "privacy": [None, PRIVACY],
-            "vectors": [None, *map(str, data.vectors)],
-        }
-    )
-    return MemorisationStudy(
-        name=f"{insertion} insertion",
-        text=text,
-        test=test,
-        sentences=SENTENCES,
-        canaries=canaries,
-        language_model=models,
-        seed=seed,
-    )
-
-
-def _texts(data: PaperData) -> tuple[str, str | None]:
-    """Files of the training and the test text, or the built-in text."""
-    if data.synthetic:
-        return BUILTIN, None
-    training = data.training
-    other = training if training is not None and has_transcripts(training) else None
-    text = _write_transcripts(data.attacked, data.work)
-    return text, None if other is None else _write_transcripts(other, data.work)
-
-
-def _write_transcripts(corpus: Corpus, folder: Path) -> str:
-    lines = [" ".join(utterance.transcript.lower().split()) for utterance in corpus]
-    path = folder / f"{corpus.name}.transcripts.txt"
-    write_text(path, "\n".join(line for line in lines if line) + "\n")
-    return str(path)
 
 
 def _made_from(findings: Sequence[MemorisationFindings]) -> str:
@@ -220,22 +73,22 @@ def _figure_18(data: PaperData) -> ItemOutput:
             f"Several secrets are those of {MULTIPLE['pin']} or {MULTIPLE['illness']} people; the "
             "mean of all of them is given, where the document has that of the first.",
             "The document measures illnesses after 5 epochs and PINs after 40. Here private models "
-            f"train {_private_epochs()} epochs, the others {EPOCHS[-1]}.",
+            f"train {private_epochs()} epochs, the others {EPOCHS[-1]}.",
             *_about_vectors(data),
         ],
     )
 
 
-def _plain(exposed: Sequence[_Exposed]) -> list[dict[str, _Exposed]]:
+def _plain(exposed: Sequence[ExposedModels]) -> list[dict[str, ExposedModels]]:
     """For each kind of vectors, the models without privacy by insertion."""
-    by_embedding: dict[str, dict[str, _Exposed]] = {}
+    by_embedding: dict[str, dict[str, ExposedModels]] = {}
     for models in exposed:
         if not models.private:
             by_embedding.setdefault(models.embedding, {})[models.insertion] = models
     return list(by_embedding.values())
 
 
-def _lower_with_several(models: Mapping[str, _Exposed], spec: str) -> Compared:
+def _lower_with_several(models: Mapping[str, ExposedModels], spec: str) -> Compared:
     """Whether several secrets have a lower exposure than one; the numbers if seeds disagree."""
     single, multiple = (models[insertion].bits(spec) for insertion in INSERTIONS)
     lower = [several < one for several, one in zip(multiple, single, strict=True)]
@@ -258,7 +111,7 @@ def _about_vectors(data: PaperData) -> list[str]:
     return [] if data.vectors else [_NO_VECTORS]
 
 
-def _exposure_table(exposed: Sequence[_Exposed]) -> PaperTable:
+def _exposure_table(exposed: Sequence[ExposedModels]) -> PaperTable:
     rows: list[tuple[Cell, ...]] = [
         (
             spec,
@@ -286,7 +139,7 @@ def _exposure_table(exposed: Sequence[_Exposed]) -> PaperTable:
     return paper_table("Exposure after the last epoch", headings, rows, decimals=2)
 
 
-def _control_table(exposed: Sequence[_Exposed]) -> PaperTable:
+def _control_table(exposed: Sequence[ExposedModels]) -> PaperTable:
     rows: list[tuple[Cell, ...]] = [
         (
             control.spec,
@@ -305,7 +158,7 @@ def _control_table(exposed: Sequence[_Exposed]) -> PaperTable:
     return paper_table("Values that were never inserted, first seed", headings, rows, decimals=2)
 
 
-def _insertion_panel(exposed: Sequence[_Exposed], spec: str) -> Figure:
+def _insertion_panel(exposed: Sequence[ExposedModels], spec: str) -> Figure:
     lines, most = [], 1.0
     for style, name in enumerate(dict.fromkeys(models.name for models in exposed), start=1):
         bits = [
@@ -360,7 +213,7 @@ def _figure_19(data: PaperData) -> ItemOutput:
     )
 
 
-def _reached(models: _Exposed, spec: str) -> Compared:
+def _reached(models: ExposedModels, spec: str) -> Compared:
     """The epoch from which on the secret of every seed is the model's first guess."""
     groups = [g for g in models.models[0].last.groups if g.spec == spec]
     most = groups[0].canaries[0].exposure.maximum_bits
@@ -373,7 +226,7 @@ def _reached(models: _Exposed, spec: str) -> Compared:
     return Compared(quantity, published, str(full[0]) if full else ours, why)
 
 
-def _why(models: _Exposed) -> str:
+def _why(models: ExposedModels) -> str:
     """What differs from the document's models."""
     vectors = ", and random vectors" if models.embedding == "random" else ""
     return f"other text and network{vectors}"
@@ -397,14 +250,14 @@ def _table_9(data: PaperData) -> ItemOutput:
         tables=[paper_table("Exposure in bits", headings, rows, decimals=2)],
         compared=[row for models in exposed for row in _illness_compared(models)],
         remarks=[
-            f"Private models train {_private_epochs()} epochs, the others {EPOCHS[-1]}: compare "
-            f"them after {_private_epochs()}. The more exposed epoch stands first.",
+            f"Private models train {private_epochs()} epochs, the others {EPOCHS[-1]}: compare "
+            f"them after {private_epochs()}. The more exposed epoch stands first.",
             *_about_vectors(data),
         ],
     )
 
 
-def _table_9_rows(exposed: Sequence[_Exposed], spec: str) -> Iterator[tuple[Cell, ...]]:
+def _table_9_rows(exposed: Sequence[ExposedModels], spec: str) -> Iterator[tuple[Cell, ...]]:
     """A row for each epoch that is shown; None where a model was not trained so long."""
     by_place = {(models.insertion, models.private): models for models in exposed}
     single = by_place["single", False]
@@ -425,7 +278,7 @@ PUBLISHED_RANGES = {
 """Of Table 9, by insertion and privacy."""
 
 
-def _illness_compared(models: _Exposed) -> Iterator[Compared]:
+def _illness_compared(models: ExposedModels) -> Iterator[Compared]:
     private = ", private" if models.private else ""
     epsilon = "; ε = 10 in both" if models.private else ""
     for epoch in models.by_disclosure("illness"):
