@@ -59,3 +59,8 @@ def test_the_caveat_of_speech_commands(remarks: list[str]) -> None:
 
 def test_the_roles_in_singling_out_are_said(remarks: list[str]) -> None:
     assert any("--swap-roles" in remark for remark in remarks)
+
+
+def test_the_attackers_are_named_as_elsewhere_too(remarks: list[str]) -> None:
+    named = "Ignorant is lazy-informed, Semi-Informed is near-informed, Informed is semi-informed"
+    assert any(named in remark for remark in remarks)

@@ -30,7 +30,8 @@ INTRODUCTION = (
     "are kept in quick ones. The speech that attackers train on (`--train`) is always cut, as a "
     "rule to {complete}, with `--quick` to {quick}. Numbers of other speakers, encoders and "
     "anonymisers are not expected to be equal: the page says what differs. Names of attackers are "
-    "[ours](terminology.md#what-the-attacker-knows), which are not those of every document.\n"
+    "[ours](terminology.md#what-the-attacker-knows), which are not those of every document, except "
+    "where an item says so.\n"
 )
 
 

@@ -106,6 +106,7 @@ def _figure_1(data: PaperData) -> ItemOutput:
         columns=len(lengths),
     )
     remarks = [
+        _names_here(),
         *_knowledge_remarks(results),
         "The document trains the speaker encoder itself on anonymised speech; here the encoder "
         "stays as it is and the linkage function is trained so. docs/results.md has retrained "
@@ -131,6 +132,12 @@ def _figure_1(data: PaperData) -> ItemOutput:
         compared=_compared(results),
         remarks=remarks,
     )
+
+
+def _names_here() -> str:
+    """What the document's attackers are called in this package."""
+    pairs = (f"{name} is {FORMS[name][1].name}" for name in BY_KNOWLEDGE)
+    return f"Attackers have the document's names here; elsewhere {', '.join(pairs)}."
 
 
 def _knowledge_remarks(results: dict[str, Reidentification]) -> list[str]:
