@@ -10,7 +10,15 @@ import pytest
 from sottovoce.findings import NotMeasured
 from sottovoce.measure import Scores, score_curves
 from sottovoce.report.scores import det_figure, ece_figure, histogram_figure
-from sottovoce.report.svg import DASHES, Axis, Line, line_chart
+from sottovoce.report.svg import (
+    BOTTOM,
+    DASHES,
+    HEIGHT,
+    LABEL_HEIGHT,
+    Axis,
+    Line,
+    line_chart,
+)
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -38,6 +46,25 @@ def test_labels_of_near_marks_do_not_overlap() -> None:
     labels = [text for text in root.iter(f"{SVG}text") if (text.text or "").startswith("label")]
     heights = sorted(float(text.get("y", 0)) for text in labels[:3])
     assert len(labels) == 4 and min(np.diff(heights)) >= 12.9
+
+
+def test_labels_stand_in_the_order_of_their_marks_and_within_the_axes() -> None:
+    """Whatever the order of the lines, and also where there is no room below."""
+    heights = [0.5, 0.53, 0.0, 0.01, 0.02]
+    lines = [
+        Line(f"mark {i}", [0.5], [at], i, points=True, labels=(f"label {i}",))
+        for i, at in enumerate(heights)
+    ]
+    axes = Axis.nice("x", 0, 1), Axis.nice("y", 0, 1)
+    root = ElementTree.fromstring(line_chart("marks", "of five sets", *axes, lines).svg)
+    places = {
+        text.text: float(text.get("y", 0))
+        for text in root.iter(f"{SVG}text")
+        if (text.text or "").startswith("label")
+    }
+    assert places["label 1"] < places["label 0"]
+    assert max(places.values()) < HEIGHT - BOTTOM
+    assert min(np.diff(sorted(places.values()))) >= LABEL_HEIGHT - 0.1
 
 
 @pytest.mark.parametrize(

@@ -305,23 +305,30 @@ def _mark(line: Line, x: float, y: float) -> str:
 
 
 def _mark_labels(places: Iterable[tuple[float, float, str]]) -> list[str]:
-    """Write beside marks, on the side where there is more room, and lower where labels overlap."""
+    """Write beside marks, on the side where there is more room, from the highest mark down."""
     parts: list[str] = []
     written: list[tuple[float, float, float]] = []  # left end, right end, height
-    for x, y, label in places:
+    for x, y, label in sorted(places, key=lambda place: place[1]):
         side, anchor = (-7, "end") if x > WIDTH * 0.6 else (7, "start")
         width = LETTER * len(label)
         left = x + side - (width if anchor == "end" else 0)
-        height = y - 5
-        while any(
-            left < end and begin < left + width and abs(height - other) < LABEL_HEIGHT
-            for begin, end, other in written
-        ):
-            height += 1
+        near = [h for begin, end, h in written if left < end and begin < left + width]
+        height = _free_height(y - 5, near)
         written.append((left, left + width, height))
         place = f'x="{x + side:.1f}" y="{height:.1f}" text-anchor="{anchor}"'
         parts.append(f'<text {place} font-size="12">{escape(label)}</text>')
     return parts
+
+
+def _free_height(wanted: float, taken: Sequence[float]) -> float:
+    """The height nearest to the wanted one that no label takes, within the axes if possible."""
+    steps = sorted(range(-HEIGHT, HEIGHT), key=lambda step: (abs(step), -step))
+    free = [
+        wanted + step
+        for step in steps
+        if all(abs(wanted + step - height) >= LABEL_HEIGHT for height in taken)
+    ]
+    return next((height for height in free if TOP <= height <= HEIGHT - BOTTOM - 3), free[0])
 
 
 def _style(line: Line) -> tuple[str, str]:
