@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from results_data import (
@@ -29,15 +30,41 @@ from results_data import (
 )
 
 from sottovoce.core.files import write_text
-from sottovoce.report.svg import Axis, Line, line_chart
+from sottovoce.report.svg import Axis, Line, arrange, line_chart
+from sottovoce.report.svg import Figure as Drawing
 
 METHODS = ("mcadams", "voicemask", "vtln", "xvector", "dar")
 ATTACKERS = ("ignorant", "lazy-informed", "semi-informed", "informed")
 ATTACKS = ("frozen", "fused", "undone", "retrained", "strongest")
-PUBLISHED = (("VoicePrivacy 2022 B1.b", 4.43, 0.769), ("VoicePrivacy 2022 B2", 4.58, 0.929))
-"""WER in % and D_sys (mean of women and men, not corrected) of baselines on other trials of
-LibriSpeech test-clean, semi-informed attacker, recogniser trained on anonymised speech: from
-baseline/results of the repository of the challenge."""
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """A baseline of VoicePrivacy under a semi-informed attacker, as the organisers measured it."""
+
+    label: str
+    system: str
+    eer: float
+    """In %, the mean of women and men on trials of LibriSpeech test-clean."""
+    wer: float
+    """In %, on test utterances of LibriSpeech."""
+    d_sys: float | None = None
+    """Not corrected, the mean of women and men; None where it was not published."""
+
+
+BASELINES = (
+    Baseline("2022 B1.a", "x-vectors and neural source filter; B1 of 2020", 10.47, 4.75, 0.739),
+    Baseline("2022 B1.b", "x-vectors and neural vocoder", 8.64, 4.43, 0.769),
+    Baseline("2022 B2", "McAdams", 4.12, 4.58, 0.929),
+    Baseline("2024 B2", "McAdams", 4.52, 9.99),
+    Baseline("2024 B3", "phones and artificial voices", 27.09, 4.33),
+    Baseline("2024 B5", "quantised content (wav2vec 2.0)", 34.34, 4.37),
+    Baseline("2024 B6", "quantised content", 21.14, 9.10),
+)
+"""From the files of results in the repositories of the challenges, those of 2024 as of 29 March
+2024. The recognisers were trained on anonymised speech in 2022, on originals in 2024."""
+PUBLISHED = "VoicePrivacy "
+"""What their names in the legend begin with."""
 SCALE = {"eer": 100.0, "d_sys_corrected": 1.0}
 """What the values of measures are multiplied by."""
 
@@ -214,35 +241,67 @@ def utility_table(results: Results, corpus: str) -> str:
     return markdown(header, rows)
 
 
+def baselines_table() -> str:
+    """What the organisers of VoicePrivacy measured of their baselines."""
+    rows = [
+        [f"{b.label}, {b.system}", f"{b.eer:.1f}", number(Figure(b.d_sys), 1, 2), f"{b.wer:.1f}"]
+        for b in BASELINES
+    ]
+    return markdown(["system", "EER %", "D_sys (not corrected)", "WER %"], rows)
+
+
 # --------------------------------------------------------------------------------------- figure
+
+Point = tuple[str, float, float]
+"""Name, word error rate in %, and what links."""
 
 
 def frontier(results: Results) -> str:
-    """WER against D_sys of the strongest semi-informed attacker, as SVG."""
-    lines = []
-    points: list[tuple[str, float, float]] = []
+    """WER against what the strongest semi-informed attacker links, as SVG."""
+    published = [(PUBLISHED + b.label, b) for b in BASELINES]
+    d_sys = _points(results, "d_sys_corrected")
+    d_sys += [(name, b.wer, b.d_sys) for name, b in published if b.d_sys is not None]
+    eer = _points(results, "eer") + [(name, b.wer, b.eer) for name, b in published]
+    panels = [
+        _panel("D_sys", "down and to the left is better", Axis.nice("D_sys", 0, 1), d_sys),
+        _panel("EER", "up and to the left is better", Axis.nice("EER, %", 0, 50), eer),
+    ]
+    whole = arrange(
+        "Words lost, and what still links",
+        "One point per anonymiser, under the strongest semi-informed attacker. The baselines of "
+        "VoicePrivacy were measured on other data, with other recognisers and attackers.",
+        panels,
+        columns=2,
+    )
+    return whole.svg
+
+
+def _points(results: Results, measure: str) -> list[Point]:
+    """Originals and our methods."""
+    points = []
     attackers = {NONE: "on originals", **dict.fromkeys(METHODS, "semi-informed")}
     for method, attacker in attackers.items():
         entry = results.attack(method, attacker, "strongest")
         kept = results.kept(method, "libri40")
         if entry is not None and kept is not None:
             name = "originals" if method == NONE else method
-            d_sys = entry.measures["d_sys_corrected"].value or 0
-            points.append((name, 100 * (kept.wer.value or 0), d_sys))
-    points += PUBLISHED
-    for style, (name, wer, d_sys) in enumerate(points):
-        lines.append(Line(name, [wer], [d_sys], style, points=True, labels=(name,)))
-    widest = max((wer for _, wer, _ in points), default=10.0)
-    chart = line_chart(
-        "Words lost, and what still links",
-        "Word error rate against D_sys of the strongest semi-informed attacker, one point per "
-        "anonymiser; down and to the left is better. The baselines of VoicePrivacy 2022 were "
-        "measured on other data, with another recogniser and attacker.",
+            linked = SCALE[measure] * (entry.measures[measure].value or 0)
+            points.append((name, 100 * (kept.wer.value or 0), linked))
+    return points
+
+
+def _panel(title: str, better: str, axis: Axis, points: Sequence[Point]) -> Drawing:
+    widest = max(wer for _, wer, _ in points)
+    return line_chart(
+        f"Word error rate against {title}",
+        f"Word error rate against {title}; {better}.",
         Axis.nice("word error rate, %", 0, 5 * (widest // 5 + 1)),
-        Axis.nice("D_sys", 0, 1),
-        lines,
+        axis,
+        [
+            Line(name, [wer], [linked], style, points=True, labels=(name.removeprefix(PUBLISHED),))
+            for style, (name, wer, linked) in enumerate(points)
+        ],
     )
-    return chart.svg
 
 
 # ----------------------------------------------------------------------------------------- docs
@@ -256,6 +315,7 @@ BLOCKS: dict[str, Callable[[Results], str]] = {
     "evidence": lambda results: evidence_table(results, "semi-informed"),
     "seeds": lambda results: seeds_table(results, "libri40"),
     "utility": lambda results: utility_table(results, "libri40"),
+    "baselines": lambda _: baselines_table(),
     "digits": lambda results: strongest_table(results, "audiomnist60"),
     "digit-eer": lambda results: attacks_table(results, "audiomnist60", "eer"),
     "digit-d_sys": lambda results: attacks_table(results, "audiomnist60", "d_sys_corrected"),
