@@ -296,7 +296,7 @@ def combinations(data: PaperData) -> tuple[SpeechStudy, list[Combination]]:
     for done, (spec, attacker, linkage) in enumerate(everything):
         if data.progress:
             data.progress("attacks of 72 combinations", done, len(everything))
-        key = [study.attacked.key, study.division.train.key, spec, attacker.describe(), linkage]
+        key = [*study.key, spec, attacker.describe(), linkage]
         results.append(
             steps.get(
                 _COMBINATION,

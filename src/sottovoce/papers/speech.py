@@ -22,7 +22,7 @@ from sottovoce.audit.utility import UtilityMeter, sample_utterances
 from sottovoce.core.engine import Engine
 from sottovoce.core.step_cache import Step, records_of
 from sottovoce.core.types import StageProgress
-from sottovoce.corpus.utterance import Corpus
+from sottovoce.corpus.utterance import Corpus, Utterance
 from sottovoce.findings import UtilityEstimate
 from sottovoce.papers.data import PaperData, PartSize, part_of, training_part
 from sottovoce.speaker.embeddings import Embeddings
@@ -102,6 +102,12 @@ class SpeechStudy:
         attacked = self.division.enrol.ids | self.division.trial.ids
         self.attacked = speech.with_ids(attacked)
         self.to_release = self.attacked if released_enrolment else self.division.trial
+
+    @property
+    def key(self) -> list[str]:
+        """What attacks are kept under: the recordings, and how they are divided."""
+        division = self.division
+        return [division.enrol.key, division.trial.key, division.train.key]
 
     @property
     def described(self) -> str:
@@ -240,11 +246,8 @@ class SpeechStudy:
         most : int
             How many trials are recognised at most.
         """
-        speech = self.division.trial
-        sample = sample_utterances(
-            speech.corpus.select(lambda utterance: bool(utterance.transcript)), most, self.seed
-        )
-        key = [speech.key, [utterance.id for utterance in sample], self.meter.availability()]
+        sample = self._recognised(most)
+        key = [self.division.trial.key, self.words_key(most)]
         if spec is not None:
             released = self.released(spec)
             key.append(released.key)
@@ -259,6 +262,22 @@ class SpeechStudy:
             None if show is None else lambda done, total: show(f"recognising {label}", done, total)
         )
         return self.cache.steps.get(_WORDS, key, lambda: self.meter.word_error_rate(sample, stage))
+
+    def words_key(self, most: int) -> list[object]:
+        """Return what word error rates depend on besides the recordings.
+
+        Parameters
+        ----------
+        most : int
+            How many trials are recognised at most.
+        """
+        spoken = [(u.id, u.transcript, u.language) for u in self._recognised(most)]
+        return [spoken, self.meter.availability()]
+
+    def _recognised(self, most: int) -> list[Utterance]:
+        """The trials with transcripts whose word errors are counted."""
+        transcribed = self.division.trial.corpus.select(lambda u: bool(u.transcript))
+        return sample_utterances(transcribed, most, self.seed)
 
 
 def open_study(

@@ -73,7 +73,7 @@ def reidentification_by_attacker(
     steps = StepCache(data.work / "steps")
     results = {}
     for name, (spec, attacker) in FORMS.items():
-        key = [study.attacked.key, study.division.train.key, spec, SIMILAR, name, data.seed]
+        key = [*study.key, spec, SIMILAR, name, data.seed]
         results[name] = steps.get(
             _REIDENTIFIED,
             key,

@@ -87,7 +87,7 @@ def crowd_curves(data: PaperData) -> tuple[SpeechStudy, Curves]:
     runs |= {name: run for name, run in ATTACKS.items() if name not in data.skip}
     curves = {}
     for name, (spec, attacker) in runs.items():
-        key = [study.attacked.key, study.division.train.key, name, data.seed, "crowd", CORE]
+        key = [*study.key, name, data.seed, "crowd", CORE]
         curves[name] = steps.get(
             _REIDENTIFIED,
             key,

@@ -142,9 +142,8 @@ class DesignStudy:
         attacker : str
             Name of an attacker.
         """
-        division = self.study.division
-        speech = [division.enrol.key, division.trial.key, division.train.key]
-        key = [*speech, choice, attacker, self.data.seed]
+        words = self.study.words_key(RECOGNISED)
+        key = [*self.study.key, words, choice, attacker, self.data.seed]
         return self.steps.get(_RESULT, key, lambda: self._attack(choice, attacker))
 
     def _attack(self, choice: Choice, attacker: str) -> ChoiceResult:

@@ -48,7 +48,7 @@ def slice_curves(data: PaperData) -> tuple[SpeechStudy, dict[str, SliceCurve]]:
     inputs = study.inputs(ANONYMISER)
     sets = study.sets(ANONYMISER, attackers)
     sliced = slice_sets(inputs, sets, slicing, study.cache)
-    key = [study.attacked.key, study.division.train.key, list(slicing.seconds), data.seed]
+    key = [*study.key, list(slicing.seconds), data.seed]
     curves = {
         "original": steps.get(
             _CURVE,
