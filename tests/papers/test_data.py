@@ -35,7 +35,7 @@ def test_digests_follow_the_content_of_files(tmp_path: Path) -> None:
     assert input_digest(tmp_path / "nothing") == ""
 
 
-def test_digests_of_folders_follow_names_and_sizes(tmp_path: Path) -> None:
+def test_digests_of_folders_follow_names_and_sizes_of_recordings(tmp_path: Path) -> None:
     digests = set()
     for name, size in (("a.wav", 3), ("a.wav", 4), ("b.wav", 4)):
         folder = tmp_path / f"{name}{size}" / "dev" / "speaker"
@@ -52,6 +52,28 @@ def test_digests_of_corpora_follow_their_lists(tmp_path: Path) -> None:
         (tmp_path / place / place).touch()
     here, there, elsewhere = (input_digest(tmp_path / n) for n in ("here", "there", "elsewhere"))
     assert here == there != elsewhere
+
+
+@pytest.mark.parametrize("name", ["spk2gender", "utt2split", "utt2lang", "text"])
+@pytest.mark.parametrize("given", ["", "wav.scp"])
+def test_digests_of_kaldi_directories_follow_all_their_files(
+    name: str, given: str, tmp_path: Path
+) -> None:
+    for file, line in (("wav.scp", "u a.wav"), ("utt2spk", "u s"), (name, "u one")):
+        (tmp_path / file).write_text(f"{line}\n")
+    before = input_digest(tmp_path / given)
+    (tmp_path / name).write_text("u two\n")
+    assert input_digest(tmp_path / given) != before
+
+
+def test_digests_of_folders_follow_the_content_of_other_files(tmp_path: Path) -> None:
+    """A name that becomes a place has as many letters."""
+    path = tmp_path / "en" / "test.conll"
+    path.parent.mkdir()
+    path.write_text("Chelsea\tB-PER\n")
+    before = input_digest(tmp_path)
+    path.write_text("Chelsea\tB-LOC\n")
+    assert input_digest(tmp_path) != before
 
 
 def test_named_inputs_have_no_folders(tmp_path: Path) -> None:

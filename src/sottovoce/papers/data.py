@@ -14,6 +14,8 @@ from sottovoce.core.records import Record
 from sottovoce.core.types import StageProgress
 from sottovoce.corpus.audio import load_length
 from sottovoce.corpus.formats import BUILTIN, open_corpus
+from sottovoce.corpus.kaldi import FILES as KALDI_FILES
+from sottovoce.corpus.trees import AUDIO_ENDINGS
 from sottovoce.corpus.utterance import Corpus, Utterance
 
 NEEDS = {
@@ -31,7 +33,7 @@ NEEDS = {
 OPTIONAL = ("vectors",)
 """What an item may use without needing it."""
 
-LISTS = ("manifest.csv", "wav.scp", "segments", "utt2spk", "text")
+LISTS = tuple(dict.fromkeys(("manifest.csv", "wav.scp", "segments", "utt2spk", *KALDI_FILES)))
 """Files of a corpus that say what is in it."""
 DIGEST_DIGITS = 16
 
@@ -189,31 +191,43 @@ def input_digest(path: Path) -> str:
     Parameters
     ----------
     path : Path
-        A file, whose content counts; a corpus with lists, whose lists count; or another folder,
-        of which the names and sizes of all files count.
+        A file, whose content counts; a corpus with lists, or one of them, whose lists count; or
+        another folder, of whose files the names count, the sizes of recordings and the content of
+        others.
 
     Returns
     -------
     str
         Hexadecimal digits, or nothing if there is no such file.
     """
+    folder = path.parent if path.name in LISTS else path
+    lists = [folder / name for name in LISTS if (folder / name).is_file()]
+    if lists:
+        return _digest_of(map(_content, lists))
     if path.is_file():
-        return _digest_of_contents([path])
+        return _digest_of([_content(path)])
     if not path.is_dir():
         return ""
-    lists = [path / name for name in LISTS if (path / name).is_file()]
-    if lists:
-        return _digest_of_contents(lists)
     files = sorted(file for file in path.rglob("*") if file.is_file())
-    sizes = [f"{file.relative_to(path).as_posix()} {file.stat().st_size}" for file in files]
-    return hashlib.sha256("\n".join(sizes).encode()).hexdigest()[:DIGEST_DIGITS]
+    return _digest_of(
+        file.relative_to(path).as_posix().encode() + b" " + _size_or_content(file) for file in files
+    )
 
 
-def _digest_of_contents(paths: Iterable[Path]) -> str:
+def _size_or_content(file: Path) -> bytes:
+    is_recording = file.suffix.lower() in AUDIO_ENDINGS
+    return str(file.stat().st_size).encode() if is_recording else _content(file)
+
+
+def _content(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").digest()
+
+
+def _digest_of(parts: Iterable[bytes]) -> str:
     total = hashlib.sha256()
-    for path in paths:
-        with path.open("rb") as file:
-            total.update(hashlib.file_digest(file, "sha256").digest())
+    for part in parts:
+        total.update(part)
     return total.hexdigest()[:DIGEST_DIGITS]
 
 
