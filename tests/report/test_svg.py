@@ -15,6 +15,7 @@ from sottovoce.report.svg import (
     DASHES,
     HEIGHT,
     LABEL_HEIGHT,
+    TOP,
     Axis,
     Line,
     line_chart,
@@ -48,9 +49,11 @@ def test_labels_of_near_marks_do_not_overlap() -> None:
     assert len(labels) == 4 and min(np.diff(heights)) >= 12.9
 
 
-def test_labels_stand_in_the_order_of_their_marks_and_within_the_axes() -> None:
-    """Whatever the order of the lines, and also where there is no room below."""
-    heights = [0.5, 0.53, 0.0, 0.01, 0.02]
+@pytest.mark.parametrize(
+    "heights", [[0.5, 0.53, 0.0, 0.01, 0.02], [0.5, 0.51, 0.52, 0.505, 0.515], [1.0, 0.99, 0.98]]
+)
+def test_labels_stand_in_the_order_of_their_marks_and_within_the_axes(heights: list[float]) -> None:
+    """Whatever the order of the lines, and also where there is no room above or below."""
     lines = [
         Line(f"mark {i}", [0.5], [at], i, points=True, labels=(f"label {i}",))
         for i, at in enumerate(heights)
@@ -62,8 +65,9 @@ def test_labels_stand_in_the_order_of_their_marks_and_within_the_axes() -> None:
         for text in root.iter(f"{SVG}text")
         if (text.text or "").startswith("label")
     }
-    assert places["label 1"] < places["label 0"]
-    assert max(places.values()) < HEIGHT - BOTTOM
+    falling = sorted(range(len(heights)), key=lambda i: -heights[i])
+    assert sorted(places, key=lambda label: places[label]) == [f"label {i}" for i in falling]
+    assert min(places.values()) >= TOP and max(places.values()) < HEIGHT - BOTTOM
     assert min(np.diff(sorted(places.values()))) >= LABEL_HEIGHT - 0.1
 
 

@@ -305,30 +305,46 @@ def _mark(line: Line, x: float, y: float) -> str:
 
 
 def _mark_labels(places: Iterable[tuple[float, float, str]]) -> list[str]:
-    """Write beside marks, on the side where there is more room, from the highest mark down."""
+    """Write beside marks, on the side where there is more room, in the order of the marks."""
     parts: list[str] = []
-    written: list[tuple[float, float, float]] = []  # left end, right end, height
-    for x, y, label in sorted(places, key=lambda place: place[1]):
-        side, anchor = (-7, "end") if x > WIDTH * 0.6 else (7, "start")
-        width = LETTER * len(label)
-        left = x + side - (width if anchor == "end" else 0)
-        near = [h for begin, end, h in written if left < end and begin < left + width]
-        height = _free_height(y - 5, near)
-        written.append((left, left + width, height))
+    marks = sorted(places, key=lambda place: place[1])
+    sides = [(-7, "end") if x > WIDTH * 0.6 else (7, "start") for x, _, _ in marks]
+    heights = _label_heights(
+        [max(TOP, y - 5) for _, y, _ in marks],
+        [
+            _extent(x + side, anchor, label)
+            for (x, _, label), (side, anchor) in zip(marks, sides, strict=True)
+        ],
+    )
+    for (x, _, label), (side, anchor), height in zip(marks, sides, heights, strict=True):
         place = f'x="{x + side:.1f}" y="{height:.1f}" text-anchor="{anchor}"'
         parts.append(f'<text {place} font-size="12">{escape(label)}</text>')
     return parts
 
 
-def _free_height(wanted: float, taken: Sequence[float]) -> float:
-    """The height nearest to the wanted one that no label takes, within the axes if possible."""
-    steps = sorted(range(-HEIGHT, HEIGHT), key=lambda step: (abs(step), -step))
-    free = [
-        wanted + step
-        for step in steps
-        if all(abs(wanted + step - height) >= LABEL_HEIGHT for height in taken)
+def _extent(x: float, anchor: str, label: str) -> tuple[float, float]:
+    """Left and right end of a label."""
+    width = LETTER * len(label)
+    return (x - width, x) if anchor == "end" else (x, x + width)
+
+
+def _label_heights(wanted: Sequence[float], extents: Sequence[tuple[float, float]]) -> list[float]:
+    """Heights of labels from above down, lower than wanted where they would overlap.
+
+    Where there is no room below, those above make room.
+    """
+    heights, last = list(wanted), len(wanted)
+    near = [
+        {j for j in range(last) if extents[j][0] < right and left < extents[j][1]}
+        for left, right in extents
     ]
-    return next((height for height in free if TOP <= height <= HEIGHT - BOTTOM - 3), free[0])
+    for i in range(last):
+        above = [heights[j] + LABEL_HEIGHT for j in near[i] if j < i]
+        heights[i] = max([heights[i], *above])
+    for i in reversed(range(last)):
+        below = [heights[j] - LABEL_HEIGHT for j in near[i] if j > i]
+        heights[i] = min([heights[i], HEIGHT - BOTTOM - 3, *below])
+    return heights
 
 
 def _style(line: Line) -> tuple[str, str]:
