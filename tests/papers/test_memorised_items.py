@@ -101,5 +101,23 @@ def test_text_of_transcripts(tmp_path: Path) -> None:
     corpus = builtin_corpus(tmp_path / "cache", speakers=4, utterances=2)
     data = PaperData(tmp_path / "out", corpus=str(corpus), train=str(corpus))
     text, test = secret_models._texts(data)
-    assert text == test and len(Path(text).read_text().splitlines()) == 8
+    assert test is not None and Path(text).read_text() == Path(test).read_text()
+    assert len(Path(text).read_text().splitlines()) == 8
     assert secret_models._texts(PaperData(tmp_path / "out"))[1] is None
+
+
+def test_texts_of_corpora_with_one_name_are_two_texts(tmp_path: Path) -> None:
+    """The test text is that of the training corpus, whatever the folders are called."""
+    folders = [tmp_path / place / "libri" for place in ("attacked", "others")]
+    for folder, word in zip(folders, ("first", "second"), strict=True):
+        folder.mkdir(parents=True)
+        (folder / "manifest.csv").write_text(
+            f"utterance,path,speaker,transcript\nu,a.wav,s,the {word} text\n"
+        )
+    corpus, train = map(str, folders)
+    texts = secret_models._texts(PaperData(tmp_path / "out", corpus=corpus, train=train))
+    assert [Path(str(text)).read_text() for text in texts] == [
+        "the first text\n",
+        "the second text\n",
+    ]
+    assert {Path(str(text)).name for text in texts} == {"libri.transcripts.txt"}

@@ -166,8 +166,9 @@ def _texts(data: PaperData) -> tuple[str, str | None]:
         return BUILTIN, None
     training = data.training
     other = training if training is not None and has_transcripts(training) else None
-    text = _write_transcripts(data.attacked, data.work)
-    return text, None if other is None else _write_transcripts(other, data.work)
+    folder = data.work / "transcripts"  # one each, since both corpora may have the same name
+    text = _write_transcripts(data.attacked, folder / "attacked")
+    return text, None if other is None else _write_transcripts(other, folder / "training")
 
 
 def _write_transcripts(corpus: Corpus, folder: Path) -> str:
