@@ -23,6 +23,20 @@ def test_what_cannot_be_left_out_is_refused(
     assert not (tmp_path / "out").exists()
 
 
+def test_vectors_of_one_name_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Results tell vectors apart by the names of their files."""
+    words = ["paper", FAST, "--out", str(tmp_path / "out")]
+    for place in ("small", "large"):
+        (tmp_path / place).mkdir()
+        (tmp_path / place / "glove.txt").write_text("word 1 2\n")
+        words += ["--vectors", str(tmp_path / place / "glove.txt")]
+    assert run(words) == 2
+    assert "glove.txt: the name of two files; rename one" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
 def test_the_command_on_the_page_gives_the_same_page(tmp_path: Path) -> None:
     for name in ("a.txt", "b c.txt"):
         (tmp_path / name).write_text("word 1 2\n")

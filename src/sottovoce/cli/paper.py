@@ -12,6 +12,7 @@ import click
 
 from sottovoce.cli.engine_options import engine_of, engine_options
 from sottovoce.cli.options import JsonCommand, json_option, seed_option, stage_bar, write_json
+from sottovoce.core.errors import UsageError
 
 if TYPE_CHECKING:
     from sottovoce.papers.catalogue import ItemStatus
@@ -153,6 +154,7 @@ def command(
     from sottovoce.papers.comprise_2021.crowd_attacks import check_attacks
 
     check_attacks(skip)
+    _check_vectors(vectors)
     if listed:
         _print_list(data, json_to)
         return
@@ -175,6 +177,16 @@ def command(
                 made_by = _page_command(names, data, page)
                 write_page(page, outcomes, data, made_by, keep=finished)
             _print_outcomes(outcomes, json_to)
+
+
+def _check_vectors(paths: Sequence[Path]) -> None:
+    """Refuse files of one name, by which results tell vectors apart."""
+    names = [path.name for path in paths]
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(
+                f"--vectors {name}: the name of two files; rename one", code="duplicate-name"
+            )
 
 
 def _print_list(data: PaperData, json_to: str | None) -> None:
