@@ -18,7 +18,13 @@ from sottovoce.papers.data import PaperData
 from sottovoce.papers.items import DOCUMENTS, PaperItem
 from sottovoce.papers.page import write_page
 from sottovoce.papers.results import ItemOutput
-from sottovoce.papers.runner import RESULT, run_item, run_or_explain, stored_result
+from sottovoce.papers.runner import (
+    RESULT,
+    drawing_path,
+    run_item,
+    run_or_explain,
+    stored_result,
+)
 
 FAST = "001-table-1"
 WANTED = {
@@ -208,3 +214,12 @@ def test_command_prints_published_beside_ours(tmp_path: Path) -> None:
     outcome = CliRunner().invoke(app, ["paper", FAST, "--out", str(tmp_path)])
     assert outcome.exit_code == 0
     assert "published" in outcome.stdout and "0.656" in outcome.stdout
+
+
+def test_a_result_whose_drawing_is_lost_is_computed_anew(tmp_path: Path) -> None:
+    item, data = ITEMS["001-figure-3"], PaperData(tmp_path)
+    result = run_item(item, data)
+    drawing_path(data, result, result.figures[0]).unlink()
+    assert stored_result(item, data) is None
+    assert not run_or_explain(item, data).kept
+    assert run_or_explain(item, data).kept

@@ -162,6 +162,8 @@ def stored_result(item: PaperItem, data: PaperData, *, skipped: bool = False) ->
         return None
     if stored.inputs != data.named(_used(item)):
         return None
+    if not all(drawing_path(data, stored.result, name).is_file() for name in stored.result.figures):
+        return None
     return stored.result
 
 
