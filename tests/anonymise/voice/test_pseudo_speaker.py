@@ -146,6 +146,12 @@ def test_a_number_of_voices_holds_for_clusters_too() -> None:
         pseudo_speaker(MemberSelection(averaged=100))
 
 
+@pytest.mark.parametrize("averaged", [1, MINIMUM_AVERAGED - 1])
+def test_too_few_voices_are_never_averaged(averaged: int) -> None:
+    with raises_code("out-of-range"):
+        MemberSelection(proximity="random", averaged=averaged)
+
+
 @pytest.mark.parametrize("proximity", ["dense", "sparse", "random"])
 def test_candidates_are_not_ignored(proximity: str) -> None:
     with raises_code("unused-setting"):

@@ -129,6 +129,23 @@ def test_fit_learns_voice_pitch_and_gender(tmp_path: Path) -> None:
     assert np.isfinite(converted(xvector, spoken(0.5))).all()
 
 
+def test_a_high_recording_of_a_known_speaker_stays_high(tmp_path: Path) -> None:
+    """The pitch is mapped from the distribution of the speaker; from the recording's if unknown."""
+    recordings = {"low": spoken(1.2, 110), "high": spoken(1.2, 165)}
+    for name, audio in recordings.items():
+        save_audio(tmp_path / f"{name}.wav", audio, 16000)
+    utterances = tuple(Utterance(n, tmp_path / f"{n}.wav", "ann") for n in recordings)
+    known = XVector(Secret.reproducible(1)).fit(Corpus("ann", tmp_path, utterances))
+
+    def rise(xvector: XVector) -> float:
+        contours = [find_f0(converted(xvector, x).astype(float))[0] for x in recordings.values()]
+        low, high = (float(np.median(f0[f0 > 0])) for f0 in contours)
+        return high / low
+
+    assert rise(known) > 1.2
+    assert rise(method(1)) == pytest.approx(1, abs=0.1)
+
+
 def test_a_pool_of_another_encoder_is_refused(tmp_path: Path) -> None:
     simulated_pool().save(tmp_path / "pool.npz")
     with raises_code("mismatch", InputError) as caught:

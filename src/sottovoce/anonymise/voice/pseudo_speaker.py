@@ -58,6 +58,12 @@ class MemberSelection:
     """N*, how many voices are averaged; by default a share of the pool, or of the cluster."""
 
     def __post_init__(self) -> None:
+        if self.averaged is not None and self.averaged < MINIMUM_AVERAGED:
+            raise InputError(
+                f"n_averaged {self.averaged}: average at least {MINIMUM_AVERAGED} voices, so that "
+                "no pseudo-speaker is the voice of a real person",
+                code="out-of-range",
+            )
         if self.candidates is not None and self.proximity not in ("near", "far"):
             raise InputError(
                 f"n_candidates: proximity={self.proximity} draws from no list of candidates; leave "
