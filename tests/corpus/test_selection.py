@@ -53,6 +53,8 @@ def test_limits_hold(lengths: list[list[float]], seed: int) -> None:
         return
     selected = select_speakers(corpus_of(amounts), amounts, rule)
     assert selected.counts.speakers == len(enough)
+    ids = [utterance.id for utterance in selected.corpus]
+    assert len(set(ids)) == len(ids)  # nothing is enrolled and tried
     for name in selected.corpus.speakers:
         enrol, trial = (
             [seconds[u.id] for u in selected.corpus if u.speaker == name and u.split == split]
