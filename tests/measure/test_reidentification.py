@@ -688,3 +688,15 @@ def test_the_trial_speakers_may_be_in_every_population() -> None:
     assert everybody.value == pytest.approx(alike.value)  # of everybody there is one population
     with raises_code("conflict", InputError):
         reidentify(enrol, few, settings=replace(asked, literal=True))
+
+
+def test_error_rates_of_populations_with_a_core_are_those_of_the_open_set() -> None:
+    enrol, trial = voices(60, 4, noise=2.5)
+    few = part(trial, trial.speakers < 10)
+    asked = replace(QUICK, core=True, populations=(10, 20, 60))
+    found = reidentify(enrol, few, settings=asked)
+    rates = {point.population: point.rocch_eer for point in found.open_set}
+    assert [1 - point.value for point in found.one_minus_rocch_eer] == pytest.approx(
+        [rates[point.population] for point in found.one_minus_rocch_eer], abs=1e-12
+    )
+    assert len({point.value for point in found.one_minus_rocch_eer}) == 3

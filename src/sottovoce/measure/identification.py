@@ -297,6 +297,19 @@ class Counter:
         self._everybody.add(part._everybody)
         self._inside.add(part._inside)
 
+    def expected_tally(self, population: int, models: int) -> Tally:
+        """Return the tally that is expected in the core and others drawn at random.
+
+        Parameters
+        ----------
+        population : int
+            Speakers in all; no fewer than the core.
+        models : int
+            Enrolled speakers.
+        """
+        core = len(self.core)
+        return self.tally((population - core) / (models - core) if models > core else 1.0)
+
     def tally(self, share: float = 1.0) -> Tally:
         """Return the tally of the core and a share of all others.
 
@@ -334,10 +347,11 @@ def open_set(
     core = len(counter.core)
     points = []
     for size in [n for n in populations if n >= max(2, core)]:
-        share = (size - core) / (models - core) if models > core else 1.0
-        tally = counter.tally(share)
+        tally = counter.expected_tally(size, models)
         blocks = oracle_blocks(tally)
-        d_sys = None if binned is None else d_sys_of(*binned.tally(share).binned())
+        d_sys = None
+        if binned is not None:
+            d_sys = d_sys_of(*binned.expected_tally(size, models).binned())
         points.append(
             OpenSetPoint(length, size, eer(tally), rocch_eer_of(blocks), min_cllr_of(blocks), d_sys)
         )

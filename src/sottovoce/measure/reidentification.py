@@ -203,6 +203,9 @@ class _Study:
         self.tested[length] = len(core)
         self._identification(standing, length, sizes)
         rates = np.full(len(sizes), rocch_eer(counter.tally()))
+        if settings.core:
+            tallies = [counter.expected_tally(size, standing.models) for size in sizes]
+            rates = np.array([rocch_eer(tally) for tally in tallies])
         if settings.literal:
             outcome = literal_populations(scoring, sizes, literal_rng)
             rates = outcome.rocch_eer.mean(axis=0)
@@ -319,7 +322,7 @@ class _Study:
         sizes: list[int],
         rng: np.random.Generator,
     ) -> None:
-        """1 − ROCCH-EER; without draws it is one value, since the expected ROC of a random
+        """1 − ROCCH-EER; without draws and core it is one value, since the expected ROC of a random
         population does not depend on its size.
         """
         below = above = 0.0
