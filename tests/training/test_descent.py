@@ -16,6 +16,7 @@ from sottovoce.training.descent import (
     draw_held_out,
     mixed_precision,
     scheduled,
+    training_device,
     warm_up,
 )
 
@@ -60,6 +61,14 @@ def test_a_step_follows_the_gradient_no_farther_than_allowed() -> None:
     assert weight.weight.item() == pytest.approx(before - 0.1 * LARGEST_GRADIENT, abs=1e-4)
     with raises_code("diverged", InputError):
         descend(torch.tensor(float("nan")), weight, optimiser)
+
+
+@pytest.mark.parametrize(("found", "device"), [(True, "cuda"), (False, "cpu")])
+def test_a_gpu_is_used_where_there_is_one(
+    found: bool, device: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: found)
+    assert training_device().type == device
 
 
 @pytest.mark.parametrize("capable", [True, False])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -110,7 +111,7 @@ def test_an_interrupted_run_gives_the_same_network(
     corpus = open_corpus(voices)
     train_encoder([corpus], SMALL, tmp_path / "whole.onnx")
 
-    def interrupt(step: int, _: int) -> None:
+    def interrupt(_: str, step: int, __: int) -> None:
         if step == stop:
             raise KeyboardInterrupt
 
@@ -119,13 +120,59 @@ def test_an_interrupted_run_gives_the_same_network(
         train_encoder([corpus], SMALL, target, progress=interrupt)
     assert not target.exists()
     steps: list[int] = []
-    train_encoder([corpus], SMALL, target, progress=lambda step, _: steps.append(step))
+    train_encoder([corpus], SMALL, target, progress=lambda _, step, __: steps.append(step))
     assert steps[0] == stop // 2 * 2 + 1
     assert target.read_bytes() == (tmp_path / "whole.onnx").read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "stopped.onnx",
         "whole.onnx",
     ]
+
+
+@needs_torch
+def test_progress_tells_the_loss_and_the_error_on_held_out_speakers(
+    voices: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(encoder_training, "SAVE_EVERY", 2)
+    train, test = split_speakers([open_corpus(voices)], held_out=0.3, seed=0)
+    stages: list[str] = []
+
+    def interrupt(stage: str, step: int, _: int) -> None:
+        stages.append(stage)
+        if step == 3:
+            raise KeyboardInterrupt
+
+    target = tmp_path / "mine.onnx"
+    with pytest.raises(KeyboardInterrupt):
+        train_encoder(train, SMALL, target, held_out=test, progress=interrupt)
+    train_encoder(
+        train, SMALL, target, held_out=test, progress=lambda stage, *_: stages.append(stage)
+    )
+    figures = r"training the encoder · loss \d+\.\d\d, held-out EER \d+\.\d%"
+    assert all(re.fullmatch(figures, stage) for stage in stages)
+    assert len(stages) == 3 + 4 and stages[2] == stages[3]  # step 3 is taken twice
+    train_encoder(train, SMALL, tmp_path / "again.onnx")
+    assert (tmp_path / "again.onnx").read_bytes() == target.read_bytes()  # tests change nothing
+
+
+@needs_torch
+def test_a_gpu_is_used_where_there_is_one(
+    voices: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A device without values stands for the GPU: mixing it with another is an error there too."""
+    import torch
+
+    monkeypatch.setattr(encoder_training, "training_device", lambda: torch.device("meta"))
+    devices: list[str] = []
+
+    def record(loss: torch.Tensor, *_: object) -> float:
+        devices.append(loss.device.type)
+        return 0.0
+
+    monkeypatch.setattr(encoder_training, "descend", record)
+    training = encoder_training._TrainingRun([open_corpus(voices)], SMALL, tmp_path / "x.onnx")
+    training.advance()
+    assert devices == ["meta"]
 
 
 @needs_torch

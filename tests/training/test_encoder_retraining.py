@@ -132,7 +132,7 @@ def test_training_stops_without_improvement(voices: Path, tmp_path: Path) -> Non
     card = retrain_encoder([open_corpus(voices)], settings, tmp_path / "x.onnx")
     if card.learning_curve[0].eer == 0:
         assert card.chosen_step == 0 and len(card.learning_curve) == 3
-        best = min(point.eer for point in card.learning_curve)
+    best = min(point.eer for point in card.learning_curve)
     assert card.held_out.eer == best
 
 

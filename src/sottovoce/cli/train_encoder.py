@@ -145,7 +145,7 @@ def _train(
 
     settings = TrainingSettings(network, **options)  # type: ignore[arg-type]
     train, test = split_speakers(corpora, held_out=settings.held_out, seed=settings.seed)
-    train_encoder(train, settings, out, progress=lambda done, total: show("training", done, total))
+    train_encoder(train, settings, out, held_out=test, progress=show)
     encoder = OnnxEncoder(out)
     card = TrainedEncoderCard(
         name=out.stem,

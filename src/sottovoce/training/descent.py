@@ -13,6 +13,7 @@ from sottovoce.core.errors import InputError, UsageError
 from sottovoce.core.records import Record
 
 if TYPE_CHECKING:
+    import torch
     from torch import Tensor, nn, optim
 
 WARM_UP = 0.1
@@ -88,6 +89,13 @@ def scheduled(step: int, steps: int) -> float:
         All steps.
     """
     return warm_up(step, steps) * 0.5 * (1 + math.cos(math.pi * step / steps))
+
+
+def training_device() -> torch.device:
+    """Return the device that networks are trained on: a GPU where torch finds one."""
+    import torch
+
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def mixed_precision(device: str = "cpu") -> AbstractContextManager[None]:

@@ -6,6 +6,7 @@ The network is trained on some speakers of a corpus and tested on the held-out o
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -14,18 +15,25 @@ from pathlib import Path
 from sottovoce.core.errors import InputError, MissingExtraError, TooFewError
 from sottovoce.core.files import write_bytes
 from sottovoce.core.records import Record
-from sottovoce.core.types import Progress
+from sottovoce.core.types import Features, StageProgress, Vectors
 from sottovoce.corpus.utterance import Corpus
 from sottovoce.speaker.encoders import EncoderCard
 from sottovoce.training.checkpoints import Checkpoint
-from sottovoce.training.descent import descend, draw_held_out, scheduled, warm_up
+from sottovoce.training.descent import (
+    descend,
+    draw_held_out,
+    scheduled,
+    training_device,
+    warm_up,
+)
 from sottovoce.training.encoder_data import CropSampler, TrainingSettings
-from sottovoce.training.held_out_test import HeldOutTest
+from sottovoce.training.held_out_test import HeldOutSpeech, HeldOutTest
 
 MIN_SPEAKERS = 6
 """Fewest speakers that can be divided into training and held-out speakers."""
 SAVE_EVERY = 50
-"""Steps between checkpoints; a run that is killed loses at most so many."""
+"""Steps between checkpoints, each after a test on held-out speakers; a run that is killed loses at
+most so many."""
 MARGIN = 0.2
 """Angular margin of the loss after the warm-up."""
 
@@ -117,12 +125,13 @@ def train_encoder(
     settings: TrainingSettings,
     target: Path,
     *,
-    progress: Progress | None = None,
+    held_out: Sequence[Corpus] = (),
+    progress: StageProgress | None = None,
 ) -> None:
     """Train a network from scratch on all speakers of some corpora and export it.
 
-    Checkpoints are written beside the target until it is complete. A run that was stopped continues
-    from them, unless a corpus or a setting has changed.
+    Training uses a GPU where torch finds one. Checkpoints are written beside the target until it is
+    complete. A run that was stopped continues from them, unless a corpus or a setting has changed.
 
     Parameters
     ----------
@@ -132,26 +141,31 @@ def train_encoder(
         Network, number of steps and the like.
     target : Path
         ``.onnx`` file to write, completely or not at all.
-    progress : callable, optional
-        Called with the number of steps done and their total.
+    held_out : sequence of Corpus, optional
+        Speech of other speakers in as many corpora, which nothing is trained on: the progress says
+        how well the network tells them apart.
+    progress : StageProgress, optional
+        Called after each step; the stage says the loss and the error on held-out speakers.
 
     Raises
     ------
     MissingExtraError
         Where torch or onnx is not installed.
+    TooFewError
+        If held-out speakers have a single utterance.
     InputError
         ``diverged`` where the loss is not finite, ``damaged`` for a checkpoint.
     """
     check_extra()
     check_target(target)
-    run = _TrainingRun(corpora, settings, target)
+    run = _TrainingRun(corpora, settings, target, held_out)
     run.resume()
     while run.step < settings.steps:
         run.advance()
         if run.step % SAVE_EVERY == 0 or run.step == settings.steps:
             run.save()
         if progress:
-            progress(run.step, settings.steps)
+            progress(run.stage, run.step, settings.steps)
     write_bytes(target, run.export())
     run.checkpoint.remove()
 
@@ -159,25 +173,45 @@ def train_encoder(
 @dataclass(frozen=True, slots=True)
 class _Progress(Record):
     step: int
+    eer: float | None
+    """On held-out speakers; None where there are none."""
 
 
 class _TrainingRun:
     """Network, loss and optimiser, and the checkpoint that holds all three."""
 
-    def __init__(self, corpora: Sequence[Corpus], settings: TrainingSettings, target: Path) -> None:
+    def __init__(
+        self,
+        corpora: Sequence[Corpus],
+        settings: TrainingSettings,
+        target: Path,
+        held_out: Sequence[Corpus] = (),
+    ) -> None:
         import torch
 
         from sottovoce.training.encoder_networks import NETWORKS, MarginLoss
 
-        self.settings, self.step = settings, 0
+        self.settings, self.step, self.device = settings, 0, training_device()
+        self.latest_loss = math.nan
+        self.eer: float | None = None
         self.sampler = CropSampler(corpora, settings)
         torch.manual_seed(settings.seed)
-        self.network = NETWORKS[settings.network](settings.width, settings.dimension)
-        self.loss = MarginLoss(settings.dimension, self.sampler.classes)
+        network = NETWORKS[settings.network](settings.width, settings.dimension)
+        self.network = network.to(self.device)
+        self.loss = MarginLoss(settings.dimension, self.sampler.classes).to(self.device)
         weights = [*self.network.parameters(), *self.loss.parameters()]
         self.optimiser = torch.optim.AdamW(weights, settings.learning_rate, weight_decay=1e-3)
         self.parts = {"network": self.network, "loss": self.loss, "optimiser": self.optimiser}
-        self.checkpoint = Checkpoint(target, _Progress, settings, corpora)
+        self.held_out = HeldOutSpeech(held_out, seconds=settings.seconds) if held_out else None
+        self.checkpoint = Checkpoint(target, _Progress, settings, [*corpora, *held_out])
+
+    @property
+    def stage(self) -> str:
+        """Description of the work with the latest figures."""
+        figures = f"loss {self.latest_loss:.2f}"
+        if self.eer is not None:
+            figures += f", held-out EER {self.eer:.1%}"
+        return f"training the encoder · {figures}"
 
     def advance(self) -> None:
         """Take one step: draw a batch, compute its loss and gradient, change the weights."""
@@ -188,19 +222,21 @@ class _TrainingRun:
         for group in self.optimiser.param_groups:
             group["lr"] = self.settings.learning_rate * scheduled(self.step, steps)
         self.network.train()
-        vectors = self.network(torch.from_numpy(banks))
-        loss = self.loss(vectors, torch.from_numpy(classes), MARGIN * warm_up(self.step, steps))
-        descend(loss, self.network, self.optimiser)
+        vectors = self.network(torch.from_numpy(banks).to(self.device))
+        right = torch.from_numpy(classes).to(self.device)
+        loss = self.loss(vectors, right, MARGIN * warm_up(self.step, steps))
+        self.latest_loss = descend(loss, self.network, self.optimiser)
         self.step += 1
 
     def save(self) -> None:
-        """Write the checkpoint, completely or not at all."""
-        self.checkpoint.save(self.parts, _Progress(self.step))
+        """Test on held-out speakers and write the checkpoint, completely or not at all."""
+        self.eer = self._test()
+        self.checkpoint.save(self.parts, _Progress(self.step, self.eer))
 
     def resume(self) -> None:
-        """Continue from the checkpoint, if there is one."""
-        progress = self.checkpoint.load(self.parts)
-        self.step = 0 if progress is None else progress.step
+        """Continue from the checkpoint, or test the network of a new run."""
+        progress = self.checkpoint.load(self.parts) or _Progress(0, self._test())
+        self.step, self.eer = progress.step, progress.eer
 
     def export(self) -> bytes:
         """Return the network in ONNX form, for recordings of any number and length."""
@@ -208,7 +244,7 @@ class _TrainingRun:
 
         import torch
 
-        self.network.eval()
+        self.network.cpu().eval()
         buffer = io.BytesIO()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the exporter that needs no package is deprecated
@@ -226,3 +262,14 @@ class _TrainingRun:
                 dynamo=False,
             )
         return buffer.getvalue()
+
+    def _test(self) -> float | None:
+        self.network.eval()
+        return None if self.held_out is None else self.held_out.test(self._embed).eer
+
+    def _embed(self, banks: Features) -> Vectors:
+        import torch
+
+        with torch.inference_mode():
+            vectors: Vectors = self.network(torch.from_numpy(banks).to(self.device)).cpu().numpy()
+        return vectors

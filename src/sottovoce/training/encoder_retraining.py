@@ -23,7 +23,13 @@ from sottovoce.core.types import Features, StageProgress, Vectors
 from sottovoce.corpus.utterance import Corpus
 from sottovoce.speaker.encoders import EncoderCard, OnnxEncoder, campplus
 from sottovoce.training.checkpoints import Checkpoint, Stateful
-from sottovoce.training.descent import check_ranges, descend, mixed_precision, scheduled
+from sottovoce.training.descent import (
+    check_ranges,
+    descend,
+    mixed_precision,
+    scheduled,
+    training_device,
+)
 from sottovoce.training.encoder import check_extra, check_target, split_speakers
 from sottovoce.training.encoder_data import CropSampler
 from sottovoce.training.held_out_test import HeldOutSpeech, HeldOutTest
@@ -222,7 +228,7 @@ class _RetrainingRun:
         from sottovoce.training.encoder_networks import MarginLoss
 
         self.settings, self.base = settings, campplus()
-        self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        self.device = training_device()
         torch.manual_seed(settings.seed)
         self.sampler = CropSampler(train, settings)
         self.network: Campplus = load_campplus(self.base.path).to(self.device)
