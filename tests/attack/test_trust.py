@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from sottovoce.attack import TrustEvidence, judge
-from sottovoce.attack.trust import LIMITS
+from sottovoce.attack.trust import LIMITS, Effort, advise
+from sottovoce.findings import UnavailableRepresentation
 
 GOOD = TrustEvidence(
     originals=0.02,
@@ -33,6 +34,23 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"linkages": {"plda": 0.14}}, "with the linkage function plda the EER is 14.0%"),
     ({"less_informed": {"ignorant": 0.1}}, "as the attacker ignorant the EER is 10.0%"),
 ]
+
+
+def test_advice_names_what_is_worth_trying_and_nothing_else() -> None:
+    missing = (
+        UnavailableRepresentation("undone", "dar declares no inverse"),
+        UnavailableRepresentation("words", "install a recogniser"),
+    )
+    effort = Effort(("retrained", "evidence", "words"), missing, 2, 99, 0.3)
+    assert advise(effort) == (
+        "try linkage strongest, which also uses retrained, other evidence than the voice",
+        "words, which was not available: install a recogniser",
+        "anonymise enrolment and training speech more often than twice: draws 3 or more",
+        "train on more than 99 speakers",
+        "attack more speakers or trials: with these the attack cannot be told from names exchanged "
+        "at random (p = 0.30)",
+    )
+    assert advise(Effort((), missing, None, 100, 0.05)) == ()
 
 
 def test_a_good_attacker_is_trustworthy() -> None:

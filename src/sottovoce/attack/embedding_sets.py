@@ -22,6 +22,10 @@ _ADVICE: dict[Form, str] = {
     "similar": "name a similar anonymiser, or give speech it anonymised",
     "released": "anonymise the enrolment recordings in the same run as the trials",
 }
+JOIN = "+"
+"""Between the parts of the name of a representation."""
+OTHER_EVIDENCE = "evidence"
+"""Part of a representation: pitch, rhythm, words and the like."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,8 +36,12 @@ class LinkedSpeech:
     enrol: Embeddings
     trial: Embeddings
     train: Embeddings
-    joint: bool = False
-    """Whether vectors have a block for each other representation of the voice."""
+
+    @property
+    def joint(self) -> bool:
+        """Whether vectors have a block for each other representation of the voice."""
+        parts = self.representation.name.split(JOIN)
+        return len(parts) > 1 and OTHER_EVIDENCE not in parts
 
     @property
     def draws(self) -> int:

@@ -205,8 +205,7 @@ def _effort(
     attacker: Attacker, best: Attempt, candidates: Candidates, p_value: float | None
 ) -> Effort:
     return Effort(
-        tried=[linked.representation.name for linked in candidates.speech],
-        known=candidates.known,
+        unused=candidates.unused,
         unavailable=candidates.unavailable,
         draws=best.linked.draws if attacker.anonymises else None,
         speakers=len(best.linked.train.names),

@@ -7,14 +7,19 @@ encoder, or says why this attacker does not have it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from sottovoce.anonymise.voice import METHODS, make_method
 from sottovoce.anonymise.voice.method import InvertibleAnonymiser
 from sottovoce.attack.draw_estimation import DrawEstimator
 from sottovoce.attack.draws import drawn_specs
-from sottovoce.attack.embedding_sets import EmbeddingSets, LinkedSpeech
+from sottovoce.attack.embedding_sets import (
+    JOIN,
+    OTHER_EVIDENCE,
+    EmbeddingSets,
+    LinkedSpeech,
+)
 from sottovoce.attack.evidence import AvailableEvidence, available_evidence, with_evidence
 from sottovoce.attack.inputs import AttackInputs, check_encoder, embed_draws, prepare_speech
 from sottovoce.attack.knowledge import Attacker
@@ -39,8 +44,6 @@ from sottovoce.speaker.encoders import ENCODERS, Encoder, WithoutPauses, make_en
 from sottovoce.speaker.linkage import LINKAGES
 from sottovoce.training.encoder import check_extra
 
-WITH_EVIDENCE = "+evidence"
-"""End of the name of a representation that has pitch, rhythm, words and the like beside it."""
 TRAINING_SHARE = 0.75
 """Share of the training speakers that encoders are trained on; the others judge."""
 
@@ -88,6 +91,9 @@ class Representation:
     interrupted goes on, and its ``trained_on`` holds the training speakers it has seen."""
     obstacle: Obstacle = lambda anonymiser: ""
     """What can be said without any speech, so that a study is refused before hours of work."""
+    suits: Callable[[AnonymiserSpec | None], bool] = lambda anonymiser: True
+    """Whether there is something to gain with output of this anonymiser, None for originals; what
+    does not suit is never worth trying."""
 
 
 def _frozen_encoder(training: TrainingSpeech) -> Encoder:
@@ -153,7 +159,10 @@ REPRESENTATIONS: dict[str, Representation] = {
         "the default encoder, retrained on the attacker's training speech", _retrained, _no_extra
     ),
     "undone": Representation(
-        "the encoder after undoing what the anonymiser did", _undone, _no_inverse
+        "the encoder after undoing what the anonymiser did",
+        _undone,
+        _no_inverse,
+        suits=lambda anonymiser: not _no_inverse(anonymiser),
     ),
 }
 """Representations by name, in the order in which they are tried."""
@@ -264,20 +273,49 @@ def prepare_candidates(
         elif not fused:
             speech.append(_linked(name, encoder, inputs, attacker, settings, cache))
         if evidence is not None:
-            joined, label = with_evidence(encoder, evidence), f"{name}{WITH_EVIDENCE}"
+            joined, label = with_evidence(encoder, evidence), f"{name}{JOIN}{OTHER_EVIDENCE}"
             if fused or len(joined.parts) > 1:
                 speech.append(_linked(label, joined, inputs, attacker, settings, cache))
     distinct = {encoder.card.name: encoder for encoder in encoders.values()}
     if len(distinct) > 1:
         joined = ConcatenatedEncoder(list(distinct.values()))
-        linked = _linked("+".join(encoders), joined, inputs, attacker, settings, cache)
-        speech.append(replace(linked, joint=True))
+        label = JOIN.join(encoders)
+        speech.append(_linked(label, joined, inputs, attacker, settings, cache))
     missing = {} if evidence is None else evidence.missing
     unavailable += [UnavailableRepresentation(*entry) for entry in missing.items()]
     if not speech:
         message = _not_available(settings.encoder, attacker, unavailable[0].reason)
         raise UsageError(message, code="unavailable")
-    return Candidates(tuple(speech), tuple(unavailable), tuple(REPRESENTATIONS))
+    unused = unused_techniques(speech, unavailable, _maker(inputs, attacker))
+    return Candidates(tuple(speech), tuple(unavailable), unused)
+
+
+def unused_techniques(
+    speech: Sequence[LinkedSpeech],
+    unavailable: Sequence[UnavailableRepresentation],
+    anonymiser: AnonymiserSpec | None,
+) -> tuple[str, ...]:
+    """Name the representations and evidence that an attacker could have but has not tried.
+
+    Parameters
+    ----------
+    speech : sequence of LinkedSpeech
+        What was tried.
+    unavailable : sequence of UnavailableRepresentation
+        What was not available.
+    anonymiser : AnonymiserSpec or None
+        What makes the training speech; None where it is original.
+    """
+    tried = {part for linked in speech for part in linked.representation.name.split(JOIN)}
+    suitable = [name for name, kind in REPRESENTATIONS.items() if kind.suits(anonymiser)]
+    missing = [entry.name for entry in unavailable if entry.name not in REPRESENTATIONS]
+    return (*(name for name in [*suitable, OTHER_EVIDENCE] if name not in tried), *missing)
+
+
+def _maker(inputs: AttackInputs, attacker: Attacker) -> AnonymiserSpec | None:
+    """The anonymiser behind the attacker's training speech, if the attacker has it."""
+    form = attacker.training
+    return None if ("train", form) in inputs.prepared else inputs.attackers_anonymiser(form)
 
 
 def _evidence(inputs: AttackInputs) -> AvailableEvidence:
@@ -303,14 +341,13 @@ def _training_speech(
 ) -> TrainingSpeech:
     """The speech of those training speakers that do not judge."""
     chosen, _ = partition_speakers(inputs.train.corpus, share=TRAINING_SHARE, seed=inputs.seed)
-    form = attacker.training
-    drawn = prepare_speech(inputs, "train", form, cache, draws=settings.draws)
+    drawn = prepare_speech(inputs, "train", attacker.training, cache, draws=settings.draws)
     return TrainingSpeech(
         cache.encoder,
         inputs.train.of_speakers(chosen.speakers),
         tuple(speech.of_speakers(chosen.speakers) for speech in drawn),
         inputs.train,
-        None if ("train", form) in inputs.prepared else inputs.attackers_anonymiser(form),
+        _maker(inputs, attacker),
         cache,
         inputs.seed,
     )

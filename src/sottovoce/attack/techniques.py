@@ -34,8 +34,8 @@ class Candidates:
 
     speech: tuple[LinkedSpeech, ...]
     unavailable: tuple[UnavailableRepresentation, ...] = ()
-    known: tuple[str, ...] = ()
-    """All representations that there are, whether they were tried or not."""
+    unused: tuple[str, ...] = ()
+    """Representations and evidence that this attacker could have, but which were not tried."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,8 +6,9 @@ that cannot succeed, and in agreement with other linkage functions. The control 
 al., "A unified framework for quantifying privacy risk in synthetic data", PoPETs 2023.
 
 An attack that fails says little as long as a stronger one is at hand. The advice names what this
-attack did not use: representations that were not tried or not available, more draws, more training
-speakers, and better attempts that held-out speakers did not choose.
+attack did not use: representations and evidence that were not tried or not available, more draws,
+more training speakers, more trials. Better attempts that held-out speakers did not choose are
+reasons not to trust it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from sottovoce.attack.embedding_sets import OTHER_EVIDENCE
 from sottovoce.findings import Trust, TrustEvidence, TrustLimits, UnavailableRepresentation
 
 LIMITS = TrustLimits(originals=0.15, training=0.25, control=0.10, behind=0.05)
@@ -22,6 +24,8 @@ ENOUGH_DRAWS = 3
 """With fewer draws, more of them are worth trying."""
 ENOUGH_SPEAKERS = 100
 """With fewer training speakers, more of them are worth trying."""
+PHRASES = {OTHER_EVIDENCE: "other evidence than the voice"}
+"""What advice calls something that was not tried, if not by its name."""
 SIGNIFICANT = 0.05
 """A larger p-value does not tell an attack from chance."""
 
@@ -83,10 +87,8 @@ def _better_attacks(
 class Effort:
     """What an attack made use of."""
 
-    tried: Sequence[str]
-    """Representations that were tried."""
-    known: Sequence[str]
-    """All representations that there are."""
+    unused: Sequence[str]
+    """Representations and evidence that this attacker could have, but which were not tried."""
     unavailable: Sequence[UnavailableRepresentation]
     draws: int | None
     """How many times the attacker anonymised its speech; None if it could not."""
@@ -104,12 +106,16 @@ def advise(effort: Effort) -> tuple[str, ...]:
     effort : Effort
         What the attack made use of.
     """
-    refused = {entry.name: entry.reason for entry in effort.unavailable}
-    untried = [name for name in effort.known if name not in {*effort.tried, *refused}]
+    reasons = {entry.name: entry.reason for entry in effort.unavailable}
+    untried = [PHRASES.get(name, name) for name in effort.unused if name not in reasons]
     lines = []
     if untried:
-        lines.append(f"try linkage strongest, which also uses the encoder {', '.join(untried)}")
-    lines += [f"{name} was not available: {reason}" for name, reason in refused.items()]
+        lines.append(f"try linkage strongest, which also uses {', '.join(untried)}")
+    lines += [
+        f"{name}, which was not available: {reasons[name]}"
+        for name in effort.unused
+        if name in reasons
+    ]
     if effort.draws is not None and effort.draws < ENOUGH_DRAWS:
         lines.append(
             f"anonymise enrolment and training speech more often than {_times(effort.draws)}: "

@@ -21,7 +21,7 @@ from sottovoce.attack.embedding_sets import LinkedSpeech
 from sottovoce.attack.embedding_store import FOLDER, EmbeddingStore
 from sottovoce.attack.knowledge import Form, Part
 from sottovoce.attack.linking import Baseline, attack, attack_originals
-from sottovoce.attack.representation import REPRESENTATIONS
+from sottovoce.attack.representation import unused_techniques
 from sottovoce.attack.techniques import Candidates
 from sottovoce.attack.trial_pairs import read_stored_trials
 from sottovoce.audit.comparing import compare, compare_tables, read_table
@@ -164,7 +164,9 @@ class Replay:
             roles = _linked_roles(row.record, representation.name)
             enrol, trial, train = (self._embeddings(row, roles[part]) for part in PARTS)
             speech.append(LinkedSpeech(representation, enrol, trial, train))
-        return Candidates(tuple(speech), row.record.unavailable, tuple(REPRESENTATIONS))
+        unavailable = row.record.unavailable
+        unused = unused_techniques(speech, unavailable, self.study.training_spec(row.planned))
+        return Candidates(tuple(speech), unavailable, unused)
 
     def _embeddings(self, row: _StoredRow, role: str) -> Embeddings:
         if role not in row.record.embeddings:

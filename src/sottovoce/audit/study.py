@@ -172,6 +172,17 @@ class Study(StudyPart):
         """The anonymiser of an attacker that only has a similar one."""
         return None if self.similar is None else next(self.similar.specs())
 
+    def training_spec(self, attack: PlannedAttack) -> AnonymiserSpec | None:
+        """Return what makes the training speech of an attacker; None where it is original.
+
+        Parameters
+        ----------
+        attack : PlannedAttack
+            An attack of this study.
+        """
+        makers = {"attacker": attack.anonymiser, "similar": self.similar_spec}
+        return makers.get(attack.attacker.training)
+
     @property
     def attacks(self) -> list[PlannedAttack]:
         """All attacks, in the order of the rows of the findings."""
@@ -279,10 +290,9 @@ class Study(StudyPart):
 
     def _check_available(self, attack: PlannedAttack) -> None:
         """Refuse a representation that this attacker does not have, unless it may choose others."""
-        makers = {"attacker": attack.anonymiser, "similar": self.similar_spec}
         if attack.linkage != STRONGEST:
-            maker = makers.get(attack.attacker.training)
-            check_available(attack.settings.encoder, attack.attacker, maker)
+            spec = self.training_spec(attack)
+            check_available(attack.settings.encoder, attack.attacker, spec)
 
     def _check_limits(self) -> None:
         """Refuse limits on what this study does not measure, whatever the corpus is."""
