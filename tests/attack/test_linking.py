@@ -319,3 +319,21 @@ def test_the_control_is_chance_however_well_the_attack_works(speakers: int) -> N
 def test_two_speakers_have_no_control() -> None:
     names = np.array(["a", "b"])
     assert _control(ScoreTable(np.eye(2), names, names, names), 0.0, 0).eer is None
+
+
+def test_random_labels_tell_chance_from_an_attack_that_links() -> None:
+    """Under chance p is uniform: score tables without any evidence, and one with a little."""
+    names = np.array([f"s{i}" for i in range(8)])
+    trials = np.repeat(names, 4)
+
+    def p_value(evidence: float, seed: int) -> float:
+        values = np.random.default_rng(seed).normal(size=(8, 32))
+        values[names[:, None] == trials] += evidence
+        table = ScoreTable(values, names, trials, trials)
+        found = _control(table, eer(table.scores()), seed).p_value
+        assert found is not None
+        return found
+
+    chance = [p_value(0.0, seed) for seed in range(5)]
+    assert 0.2 < np.mean(chance) < 0.8 and sum(p <= 0.05 for p in chance) <= 1
+    assert p_value(1.5, 0) == 1 / (1 + PERMUTATIONS)
