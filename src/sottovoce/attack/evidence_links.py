@@ -25,6 +25,9 @@ def evidence_links(
 ) -> tuple[EvidenceLink, ...]:
     """Attack with each kind of evidence of the best fusion alone.
 
+    Fusions with other evidence than the voice come first, so that it is told what else links even
+    where the attack is made with the voice alone.
+
     Parameters
     ----------
     attempts : sequence of Attempt
@@ -42,7 +45,7 @@ def evidence_links(
     fusions = [attempt for attempt in attempts if attempt.linked.train.blocks]
     if not fusions:
         return ()
-    best = min(fusions, key=lambda attempt: attempt.trained.merit)
+    best = min(fusions, key=lambda attempt: (attempt.linked.joint, attempt.trained.merit))
     fused = best.trained.linkage
     if not isinstance(fused, Fused):
         return ()
