@@ -277,16 +277,17 @@ def frontier(results: Results) -> str:
 
 
 def _points(results: Results, measure: str) -> list[Point]:
-    """Originals and our methods."""
+    """Originals and our methods; what was not measured has no point, which at 0 would hide all."""
     points = []
     attackers = {NONE: "on originals", **dict.fromkeys(METHODS, "semi-informed")}
     for method, attacker in attackers.items():
         entry = results.attack(method, attacker, "strongest")
         kept = results.kept(method, "libri40")
-        if entry is not None and kept is not None:
+        linked = None if entry is None else entry.measures[measure].value
+        lost = None if kept is None else kept.wer.value
+        if linked is not None and lost is not None:
             name = "originals" if method == NONE else method
-            linked = SCALE[measure] * (entry.measures[measure].value or 0)
-            points.append((name, 100 * (kept.wer.value or 0), linked))
+            points.append((name, 100 * lost, SCALE[measure] * linked))
     return points
 
 

@@ -83,6 +83,22 @@ def test_tables_of_results_are_those_of_their_figures(monkeypatch: pytest.Monkey
     assert frontier(results) == figure
 
 
+def test_what_was_not_measured_is_no_point(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A D_sys or word error rate that nobody measured is not drawn as 0."""
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    from results_data import Figure, read_results
+    from results_tables import _points
+
+    results = read_results(ROOT / "docs" / "results.json")
+    for measure in ("eer", "d_sys_corrected"):
+        (before,) = (p for p in _points(results, measure) if p[0] == "xvector")
+        attack = results.attack("xvector", "semi-informed", "strongest")
+        assert attack is not None and before[2] > 0
+        with monkeypatch.context() as patch:
+            patch.setitem(attack.measures, measure, Figure(None))
+            assert "xvector" not in {name for name, *_ in _points(results, measure)}
+
+
 def test_every_docstring_example_runs() -> None:
     import importlib
     import pkgutil
