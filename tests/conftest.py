@@ -4,7 +4,15 @@ One hypothesis profile for all: the same examples on every run, no deadline on b
 ``pytest --hypothesis-profile=explore`` draws new and many more examples.
 """
 
+# ruff: noqa: E402
+
 from __future__ import annotations
+
+import os
+
+# Workers share the processors: threads of theirs would wait for each other most of the time.
+for library in ("OMP", "OPENBLAS"):
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
 import socket
 import sys
