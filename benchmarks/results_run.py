@@ -3,10 +3,10 @@
     uv run python benchmarks/results_run.py /tmp/results/libri40 /tmp/results/train mcadams \
         --out /tmp/results/audit --findings /tmp/results/findings/mcadams.json
 
-Every attacker links with ``best``, ``fused`` and ``strongest``, and those that train on anonymised
-speech also with ``retrained`` and, where the method has an inverse, ``undone``. ``strongest``
-retrains encoders too, unless ``--no-retraining`` hides PyTorch; ``--frozen`` runs nothing but the
-encoder as it is, linked with ``best``.
+Every attacker links with ``best``, ``fused``, ``strongest`` and a ``retrained`` encoder; those that
+train on anonymised speech also with ``undone``, where the method has an inverse. Nothing is
+retrained if ``--no-retraining`` hides PyTorch; ``--frozen`` runs nothing but the encoder as it is,
+linked with ``best``.
 Runs into one folder, one after the other, share anonymised speech, embeddings and encoders, and
 each writes its findings to its own file. ``--release-seed`` releases the speech with other draws,
 against the same attackers.
@@ -34,14 +34,13 @@ def attackers(method: str, *, frozen: bool, retraining: bool) -> list[dict[str, 
     names = (*ORIGINAL_TRAINERS, *ANONYMISED_TRAINERS)
     linkages = LINKAGES[:1] if frozen else LINKAGES
     entries = [{"name": name, "linkage": linkage} for name in names for linkage in linkages]
-    encoders = ["retrained"] if retraining else []
+    if frozen:
+        return entries
+    encoders = [(name, "retrained") for name in names if retraining]
     if METHODS[method].card.inverse:
-        encoders.append("undone")
+        encoders += [(name, "undone") for name in ANONYMISED_TRAINERS]
     return entries + [
-        {"name": name, "encoder": encoder, "linkage": "best"}
-        for name in ANONYMISED_TRAINERS
-        for encoder in encoders
-        if not frozen
+        {"name": name, "encoder": encoder, "linkage": "best"} for name, encoder in encoders
     ]
 
 
