@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from error_codes import raises_code
 
 from sottovoce.cli import app, run
+from sottovoce.core.errors import InputError
 from sottovoce.papers import runner
 from sottovoce.papers.catalogue import ITEMS, choose_items, list_items
 from sottovoce.papers.data import PaperData
@@ -223,3 +224,19 @@ def test_a_result_whose_drawing_is_lost_is_computed_anew(tmp_path: Path) -> None
     assert stored_result(item, data) is None
     assert not run_or_explain(item, data).kept
     assert run_or_explain(item, data).kept
+
+
+def test_an_error_of_one_item_is_the_exit_code_after_all_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(data: PaperData) -> ItemOutput:
+        raise InputError("voices: too few", code="too-few")
+
+    monkeypatch.setitem(ITEMS, "001-figure-3", replace(ITEMS["001-figure-3"], run=fail))
+    page = tmp_path / "page.md"
+    items = ["001-figure-3", FAST]
+    assert run(["paper", *items, "--out", str(tmp_path), "--page", str(page)]) == 2
+    printed = capsys.readouterr()
+    assert f"001-figure-3: not run: an error: voices: too few\n{FAST}: done" in printed.out
+    assert printed.err.count("001-figure-3: ended with the errors above") == 1
+    assert "voices: too few" in page.read_text()

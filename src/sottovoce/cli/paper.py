@@ -12,7 +12,7 @@ import click
 
 from sottovoce.cli.engine_options import engine_of, engine_options
 from sottovoce.cli.options import JsonCommand, json_option, seed_option, stage_bar, write_json
-from sottovoce.core.errors import UsageError
+from sottovoce.core.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from sottovoce.papers.catalogue import ItemStatus
@@ -177,6 +177,7 @@ def command(
                 made_by = _page_command(names, data, page)
                 write_page(page, outcomes, data, made_by, keep=finished)
             _print_outcomes(outcomes, json_to)
+            _refuse_failures(outcomes)
 
 
 def _check_vectors(paths: Sequence[Path]) -> None:
@@ -260,6 +261,17 @@ def _print_outcomes(outcomes: list[Outcome], json_to: str | None) -> None:
         for outcome in outcomes:
             state = f"not run: {outcome.reason}" if outcome.result is None else "done"
             click.echo(f"{outcome.item.id}: {'kept' if outcome.kept else state}")
+
+
+def _refuse_failures(outcomes: list[Outcome]) -> None:
+    """End with an error if an item did, after all others are done."""
+    failed = [outcome.item.id for outcome in outcomes if outcome.failed]
+    if failed:
+        raise InputError(
+            f"{', '.join(failed)}: ended with the errors above; the other items are complete, "
+            "so run the same command again when the errors are mended",
+            code="items-failed",
+        )
 
 
 def _page_command(names: Sequence[str], data: PaperData, page: Path) -> str:

@@ -90,6 +90,8 @@ class Outcome:
     """Why not, to follow a colon."""
     kept: bool = False
     """Whether the result was there already."""
+    failed: bool = False
+    """Whether it could run, but ended with an error."""
 
 
 def finished_or_reason(item: PaperItem, data: PaperData) -> Outcome:
@@ -134,7 +136,7 @@ def run_or_explain(item: PaperItem, data: PaperData) -> Outcome:
             return Outcome(item, None, _needing(needs))
         return Outcome(item, run_item(item, data))
     except SottovoceError as error:
-        return Outcome(item, None, f"an error: {error}")
+        return Outcome(item, None, f"an error: {error}", failed=True)
 
 
 def stored_result(item: PaperItem, data: PaperData, *, skipped: bool = False) -> PaperResult | None:
