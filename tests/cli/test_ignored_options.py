@@ -10,6 +10,7 @@ from sottovoce.cli import run
 
 ATTACK = ["attack", "--original", "absent-o", "--anonymised", "absent-a", "--out", "out"]
 RECORDING = ["anonymise", "recording", "absent", "out"]
+PROPOSAL = ["anonymise", "recording", "absent", "--purpose", "acoustic", "--propose", "p.json"]
 RANDOM_TEXTS = ["--purpose", "random", "--purposes", "language-model,understanding"]
 
 
@@ -33,6 +34,7 @@ def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             "--attacker-train",
             "--attacker semi-informed or informed",
         ),
+        ([*ATTACK, "--attacker", "ignorant", "--draws", "3"], "--draws", "--attacker lazy-inform"),
         ([*ATTACK, "--from", "text", "--lang", "xx"], "--lang", "--strategy or --cut words"),
         ([*ATTACK, "--lang", "de"], "--lang", "--strategy or --cut words"),
         ([*ATTACK, "--slice", "1", "--lang", "de"], "--lang", "--strategy or --cut words"),
@@ -46,6 +48,9 @@ def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ([*RECORDING, *RANDOM_TEXTS, "--mask", "beep"], "--mask", "acoustic"),
         ([*RECORDING, "--purpose", "acoustic", "--recogniser", "x"], "--recogniser", "--verify"),
         ([*RECORDING, "--purpose", "text", "--in-house", "--ledger", "l"], "--ledger", "in-house"),
+        ([*PROPOSAL, "--voice", "none"], "--voice", "without --propose"),
+        ([*PROPOSAL, "--verify"], "--verify", "without --propose"),
+        ([*PROPOSAL, "--jobs", "2"], "--jobs", "without --propose"),
         (["measure", "--example", "--where", "a=b"], "--where", "--example"),
     ],
 )
@@ -80,6 +85,7 @@ def test_one_recording_is_not_selected_from(
         ["--attacker", "near-informed", "--similar-enrol", "absent"],
         ["--attacker", "lazy-informed", "--attacker-enrol", "absent"],
         ["--attacker", "ignorant", "--attacker", "near-informed", "--similar-train", "absent"],
+        ["--attacker", "ignorant", "--attacker", "lazy-informed", "--draws", "3"],
         ["--slice", "1", "--cut", "words", "--lang", "de"],
         ["--from", "text", "--strategy", "redact", "--lang", "de"],
         ["--from", "text", "--from", "voice", "--linkage", "plda"],

@@ -35,6 +35,12 @@ if TYPE_CHECKING:
 
 _SOUND_OPTIONS = ("voice", "how", "length", "strict", "typed", "seconds", "times", "verify")
 """Parameters that a text export does not have."""
+_EXPORT_OPTIONS = (
+    *_SOUND_OPTIONS,
+    *("strategy", "recogniser", "ledger_path", "in_house", "secret_path", "reproducible"),
+    *("jobs", "engine", "worker_memory", "scratch"),
+)
+"""Parameters that a proposal does not have."""
 
 
 @click.command(
@@ -188,6 +194,8 @@ def command(
     if only_words and not listed:
         raise click.UsageError("--only-words needs --words FILE")
     tasks = _tasks(purpose, purposes)
+    if propose is not None:
+        refuse_ignored(_EXPORT_OPTIONS, "an export, without --propose")
     _refuse_unused(tasks or (purpose,), verify=verify, in_house=in_house)
     STRATEGIES[strategy]  # an unknown strategy is refused before anything is read
     corpus = open_transcribed(source, text)

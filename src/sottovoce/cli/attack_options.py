@@ -60,6 +60,11 @@ def refuse_unused(
         refuse_ignored(("cut",), "--slice SECONDS")
     if not strategies and (slicing is None or slicing.cut != "words"):
         refuse_ignored(("lang",), "--strategy or --cut words")
+    if not any(attacker.anonymises for attacker in attackers):
+        from sottovoce.attack import ATTACKERS
+
+        able = [name for name in ATTACKERS if ATTACKERS[name].anonymises]
+        refuse_ignored(("draws",), f"--attacker {' or '.join(able)}")
     needs = {need for attacker in attackers for need in attacker.needs}
     _refuse_unneeded("similar", {("enrol", "similar"), ("train", "similar")}, needs)
     for form, part in PREPARED:
