@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from attack_voices import simulated
 from error_codes import raises_code
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from sottovoce.attack import (
     ATTACKERS,
@@ -24,6 +25,7 @@ from sottovoce.attack import (
 from sottovoce.attack.artifacts import attack_record
 from sottovoce.attack.linking import PERMUTATIONS, _control
 from sottovoce.attack.score import ScoreTable, score_all
+from sottovoce.attack.techniques import try_all
 from sottovoce.attack.training import BEST, Judging, linkages_tried_by_best
 from sottovoce.core.errors import TooFewError, UsageError
 from sottovoce.measure import eer
@@ -314,6 +316,23 @@ def test_the_control_is_chance_however_well_the_attack_works(speakers: int) -> N
         values = noise + 50 * (names[:, None] == true)
         rates.append(_control(ScoreTable(values, names, true, true), 0.0, seed).eer)
     assert PERMUTATIONS >= 10 and np.mean(np.array(rates, float)) == pytest.approx(0.5, abs=0.04)
+
+
+def test_matrices_are_multiplied_by_one_thread(
+    sets: EmbeddingSets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Threads that share small products wait for each other most of the time."""
+    threads = []
+
+    def look(*given: Any) -> Any:
+        libraries = [library for library in threadpool_info() if library["user_api"] == "blas"]
+        threads.extend(library["num_threads"] for library in libraries)
+        return try_all(*given)
+
+    monkeypatch.setattr("sottovoce.attack.linking.try_all", look)
+    with threadpool_limits(2, user_api="blas"):
+        attack(sets, ATTACKERS["ignorant"], AttackSettings("cosine"))
+    assert set(threads) == {1}
 
 
 def test_two_speakers_have_no_control() -> None:

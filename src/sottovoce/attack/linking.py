@@ -15,6 +15,7 @@ from sottovoce.attack.score import Over, ScoreTable
 from sottovoce.attack.techniques import Attempt, Candidates, choose, link, try_all
 from sottovoce.attack.training import Judging, LinkageTrainer, TrainedLinkage
 from sottovoce.attack.trust import Effort, advise, judge
+from sottovoce.core.blas_threads import one_thread
 from sottovoce.core.errors import SottovoceError, UsageError
 from sottovoce.findings import AttackSettings, EvidenceLink, Technique, Trust, TrustEvidence
 from sottovoce.measure import eer
@@ -60,6 +61,7 @@ class Attack:
     """What each kind of evidence alone links."""
 
 
+@one_thread()
 def attack_originals(
     sets: EmbeddingSets, settings: AttackSettings, trainer: LinkageTrainer
 ) -> Baseline:
@@ -81,6 +83,7 @@ def attack_originals(
     return Baseline(table, trained, eer(table.scores()))
 
 
+@one_thread()
 def attack(
     sets: EmbeddingSets,
     attacker: Attacker,
