@@ -127,6 +127,16 @@ def test_whitening_works_with_fewer_vectors_than_dimensions() -> None:
         assert np.isfinite(fit_whitening(train, shrinkage=shrinkage).enrol(train.vectors)).all()
 
 
+@pytest.mark.parametrize("seed", [1300, 1957, 2049, 2343])
+def test_whitening_of_many_equal_variances(seed: int) -> None:
+    """SciPy's solver gave up on these, on processors without AVX-512."""
+    rng = np.random.default_rng(seed)
+    rest = rng.normal(size=(14, 192)) * rng.exponential(1, 192)
+    rest /= np.linalg.norm(rest, axis=1, keepdims=True)
+    train = Embeddings.of(np.r_[rest, -rest], [f"{speaker:02}" for speaker in range(14)] * 2)
+    assert np.isfinite(fit_whitening(train, shrinkage=0.1).enrol(train.vectors)).all()
+
+
 # ========================================================================================= training
 
 

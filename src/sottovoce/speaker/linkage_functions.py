@@ -265,7 +265,7 @@ def _whitening(train: Embeddings, centred: FloatArray, shrinkage: float) -> Floa
     residuals = centred - means[train.speakers]
     scatter = residuals.T @ residuals
     within = shrunk_covariance(scatter / (len(residuals) - len(means)), shrinkage)
-    values, basis = scipy.linalg.eigh(within)
+    values, basis = np.linalg.eigh(within)  # SciPy's fails on some with many equal eigenvalues
     if not values.max() > 0:
         raise TooFewError(
             f"{train.origin}: all recordings of a speaker have the same vector; a map is learnt "

@@ -113,7 +113,7 @@ def discriminants(statistics: Statistics, count: int) -> FloatArray:
     """
     size, between = len(statistics.within), statistics.between
     total = between + statistics.within
-    principal = scipy.linalg.eigh(total)[1][:, size - min(size, statistics.beyond) :]
+    principal = np.linalg.eigh(total)[1][:, size - min(size, statistics.beyond) :]
     within = principal.T @ statistics.within @ principal / statistics.beyond
     best = scipy.linalg.eigh(principal.T @ between @ principal, within)[1][:, ::-1]
     return np.asarray(principal @ best[:, :count])
