@@ -322,7 +322,7 @@ def test_matrices_are_multiplied_by_one_thread(
     sets: EmbeddingSets, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Threads that share small products wait for each other most of the time."""
-    threads = []
+    threads: list[int] = []
 
     def look(*given: Any) -> Any:
         libraries = [library for library in threadpool_info() if library["user_api"] == "blas"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -14,7 +15,7 @@ from error_codes import raises_code
 from sottovoce.cli import app, run
 from sottovoce.core.errors import InputError
 from sottovoce.papers import runner
-from sottovoce.papers.catalogue import ITEMS, choose_items, list_items
+from sottovoce.papers.catalogue import ITEMS, choose_items, item_status, list_items
 from sottovoce.papers.data import PaperData
 from sottovoce.papers.items import DOCUMENTS, PaperItem
 from sottovoce.papers.page import write_page
@@ -69,11 +70,11 @@ def test_a_result_is_written_and_read_back(tmp_path: Path) -> None:
 
 
 def test_a_quick_result_does_not_stand_for_a_complete_one(tmp_path: Path) -> None:
-    data = PaperData(tmp_path, quick=True)
-    run_item(ITEMS[FAST], data)
-    assert stored_result(ITEMS[FAST], data) is not None
-    assert stored_result(ITEMS[FAST], replace(data, quick=False)) is None
-    assert stored_result(ITEMS[FAST], replace(data, corpus="elsewhere")) is None
+    item, data = replace(ITEMS[FAST], whole=False), PaperData(tmp_path, quick=True)
+    run_item(item, data)
+    assert stored_result(item, data) is not None
+    assert stored_result(item, replace(data, quick=False)) is None
+    assert stored_result(item, replace(data, corpus="elsewhere")) is None
 
 
 def unread(name: str) -> PaperItem:
@@ -240,3 +241,21 @@ def test_an_error_of_one_item_is_the_exit_code_after_all_others(
     assert f"001-figure-3: not run: an error: voices: too few\n{FAST}: done" in printed.out
     assert printed.err.count("001-figure-3: ended with the errors above") == 1
     assert "voices: too few" in page.read_text()
+
+
+class Unasked:
+    """Stands for the answer whether a run is quick, which nobody may ask for."""
+
+    def __bool__(self) -> bool:
+        raise AssertionError("the item is smaller in a quick run")
+
+
+@pytest.mark.parametrize("name", [name for name, item in ITEMS.items() if item.whole])
+def test_items_of_which_nothing_is_left_out_are_no_quick_runs(name: str, tmp_path: Path) -> None:
+    quick: Any = Unasked()
+    words = tmp_path / "words"
+    words.mkdir()
+    (words / "en.train.conll").write_text("Reading B-LOC\nis O\nreading O\n\n" * 3)
+    data = PaperData(tmp_path / "out", corpus="builtin", ner=words, quick=quick)
+    if item_status(ITEMS[name], data).needs is None:
+        assert not run_item(ITEMS[name], data).quick

@@ -29,6 +29,8 @@ class PaperItem:
     needs: tuple[str, ...] = ()
     """What it needs besides speech, or may use: names in :data:`~sottovoce.papers.data.NEEDS` and
     :data:`~sottovoce.papers.data.OPTIONAL`."""
+    whole: bool = False
+    """Whether a quick run leaves nothing out."""
 
     @property
     def document(self) -> str:

@@ -400,9 +400,14 @@ def _output(
 
 
 ITEMS = (
-    PaperItem("001-table-1", "Cllr_min and EER with discrete scores", _table_1),
-    PaperItem("001-figure-2", "Cllr_min against 1 − D_sys on simulated Gaussian scores", _figure_2),
-    PaperItem("001-figure-3", "Simulated non-mated in-between data", _figure_3),
+    PaperItem("001-table-1", "Cllr_min and EER with discrete scores", _table_1, whole=True),
+    PaperItem(
+        "001-figure-2",
+        "Cllr_min against 1 − D_sys on simulated Gaussian scores",
+        _figure_2,
+        whole=True,
+    ),
+    PaperItem("001-figure-3", "Simulated non-mated in-between data", _figure_3, whole=True),
     PaperItem("001-figure-4", "Cllr_min against EER on real data", _figure_4),
     PaperItem("001-figure-5", "Cllr_min against 1 − D_sys on real data", _figure_5),
 )

@@ -168,8 +168,10 @@ def _assessment(
 
 
 ITEMS = (
-    PaperItem("000-figure-2", "ECE profiles of perfect privacy and of an adversary", _figure_2),
-    PaperItem("000-table-1", "Categories of worst-case privacy disclosure", _table_1),
+    PaperItem(
+        "000-figure-2", "ECE profiles of perfect privacy and of an adversary", _figure_2, whole=True
+    ),
+    PaperItem("000-table-1", "Categories of worst-case privacy disclosure", _table_1, whole=True),
     PaperItem("000-figure-3", "ZEBRA assessment with ECE profiles", _figure_3),
     PaperItem("000-section-4.3", "The example: D_ECE, log10(l) and category", _section_4_3),
 )

@@ -408,7 +408,7 @@ def _signed(value: float) -> str:
 
 
 ITEMS = (
-    PaperItem("002-figure-1", "Three artificial similarity matrices", _figure_1),
+    PaperItem("002-figure-1", "Three artificial similarity matrices", _figure_1, whole=True),
     PaperItem("002-figure-2", "Voice similarity matrices of the two baselines", _figure_2),
     PaperItem("002-figure-3", "G_VD against DeID of both baselines", _figure_3),
     PaperItem("002-table-2", "DeID and G_VD of both baselines", _table_2),

@@ -58,7 +58,7 @@ def run_item(item: PaperItem, data: PaperData) -> PaperResult:
             item.document,
             item.title,
             output.made_from,
-            data.quick,
+            not item.whole and data.quick,
             tuple(output.tables),
             tuple(output.drawings),
             tuple(output.compared),

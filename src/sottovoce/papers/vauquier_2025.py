@@ -256,5 +256,5 @@ def _statistics(corpus: Corpus) -> tuple[int, int, int, float, int]:
 
 ITEMS = (
     PaperItem("003-figure-1", "Singling Out, Linkability and 1 − EER over population", _figure_1),
-    PaperItem("003-table-1", "Statistics of the data sets", _table_1),
+    PaperItem("003-table-1", "Statistics of the data sets", _table_1, whole=True),
 )

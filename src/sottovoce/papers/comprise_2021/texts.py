@@ -325,8 +325,10 @@ def _table_7(data: PaperData) -> ItemOutput:
 
 
 ITEMS = (
-    PaperItem("004-table-2", "Successive text verification", _table_2, ("transcripts",)),
-    PaperItem("004-table-3", "Examples of the replacement strategies", _table_3),
+    PaperItem(
+        "004-table-2", "Successive text verification", _table_2, ("transcripts",), whole=True
+    ),
+    PaperItem("004-table-3", "Examples of the replacement strategies", _table_3, whole=True),
     PaperItem("004-table-4", "F1 of taggers by language", _table_4, ("words",)),
-    PaperItem("004-table-7", "Occurrences of ambiguous names", _table_7, ("words",)),
+    PaperItem("004-table-7", "Occurrences of ambiguous names", _table_7, ("words",), whole=True),
 )

@@ -195,6 +195,8 @@ def _f1_compared(trait: str, inferred: Mapping[Split, TextTraits]) -> Iterator[C
 
 
 ITEMS = (
-    PaperItem("004-table-5", "Sentences by demographic attribute", _table_5, ("transcripts",)),
-    PaperItem("004-table-6", "Traits inferred from text", _table_6, ("transcripts",)),
+    PaperItem(
+        "004-table-5", "Sentences by demographic attribute", _table_5, ("transcripts",), whole=True
+    ),
+    PaperItem("004-table-6", "Traits inferred from text", _table_6, ("transcripts",), whole=True),
 )
